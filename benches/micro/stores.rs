@@ -50,26 +50,9 @@ impl Scene {
     }
 
     fn accept(&self) -> Accept {
-        let webhook = Webhook {
-            id: WebhookId::generate(),
-            account_id: self.account,
-            bucket_id: self.bucket,
-            input_id: self.input,
-            request: Request {
-                method: Method::POST,
-                extra_path: String::new(),
-                raw_query: String::new(),
-                headers: self.headers.clone(),
-                body: self.body.clone(),
-            },
-            remote_addr: None,
-            secure: false,
-            ephemeral: false,
-            input_execution_id: None,
-            input_failed: false,
-            checks: Default::default(),
-            received_at: NOW,
-        };
+        let request = Request::new(Method::POST, self.headers.clone(), self.body.clone());
+        let place = (self.account, self.bucket, self.input);
+        let webhook = Webhook::new(WebhookId::generate(), place, request, NOW);
         let mut delivery = NewDelivery::new(DeliveryId::generate(), Some(self.output), Some(NOW));
         delivery.held_by = Some(self.node);
         Accept::new(Arc::new(webhook), vec![delivery])

@@ -130,25 +130,15 @@ pub(super) fn odd_headers() -> HeaderMap {
 pub(super) fn webhook(account: AccountId) -> Webhook {
     let mut headers = HeaderMap::new();
     headers.insert("content-type", HeaderValue::from_static("application/json"));
+    let request = Request {
+        extra_path: "/orders".to_owned(),
+        raw_query: "a=b".to_owned(),
+        ..Request::new(Method::POST, headers, Bytes::from_static(b"{\"n\":1}"))
+    };
+    let place = (account, BucketId::generate(), InputId::generate());
     Webhook {
-        id: WebhookId::generate(),
-        account_id: account,
-        bucket_id: BucketId::generate(),
-        input_id: InputId::generate(),
-        request: Request {
-            method: Method::POST,
-            extra_path: "/orders".to_owned(),
-            raw_query: "a=b".to_owned(),
-            headers,
-            body: Bytes::from_static(b"{\"n\":1}"),
-        },
         remote_addr: Some(IpAddr::from([203, 0, 113, 7])),
-        secure: false,
-        ephemeral: false,
-        input_execution_id: None,
-        input_failed: false,
-        checks: Default::default(),
-        received_at: NOW,
+        ..Webhook::new(WebhookId::generate(), place, request, NOW)
     }
 }
 

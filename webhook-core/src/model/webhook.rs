@@ -40,6 +40,32 @@ pub struct Webhook {
     pub received_at: Timestamp,
 }
 
+impl Webhook {
+    /// A webhook from an unknown address, without any findings, whose content is kept.
+    #[must_use]
+    pub fn new(
+        id: WebhookId,
+        (account_id, bucket_id, input_id): (AccountId, BucketId, InputId),
+        request: Request,
+        received_at: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            account_id,
+            bucket_id,
+            input_id,
+            request,
+            remote_addr: None,
+            secure: false,
+            ephemeral: false,
+            input_execution_id: None,
+            input_failed: false,
+            checks: Checks::default(),
+            received_at,
+        }
+    }
+}
+
 /// The findings about a webhook at its receipt. Only an input that verifies or deduplicates
 /// finds out more than the hops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -127,26 +127,9 @@ fn shop(plans: Plans) -> Shop {
 impl Shop {
     /// What another server stores.
     async fn store(&self) {
-        let webhook = Webhook {
-            id: WebhookId::generate(),
-            account_id: self.account,
-            bucket_id: BucketId::generate(),
-            input_id: InputId::generate(),
-            request: Request {
-                method: http::Method::POST,
-                extra_path: String::new(),
-                raw_query: String::new(),
-                headers: http::HeaderMap::new(),
-                body: bytes::Bytes::new(),
-            },
-            remote_addr: None,
-            secure: false,
-            ephemeral: false,
-            input_execution_id: None,
-            input_failed: false,
-            checks: Default::default(),
-            received_at: self.clock.now(),
-        };
+        let request = Request::new(http::Method::POST, http::HeaderMap::new(), bytes::Bytes::new());
+        let place = (self.account, BucketId::generate(), InputId::generate());
+        let webhook = Webhook::new(WebhookId::generate(), place, request, self.clock.now());
         let delivery = NewDelivery {
             id: DeliveryId::generate(),
             output_id: None,

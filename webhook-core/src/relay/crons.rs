@@ -9,7 +9,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, header::CONTENT_TYPE};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
@@ -198,27 +197,11 @@ impl Crons {
     }
 
     fn webhook_of(&self, cron: &Cron, run: Timestamp, bucket: &Bucket) -> Webhook {
-        let spec = &cron.spec;
-        Webhook {
-            id: run_id(cron.id, run),
-            account_id: cron.account_id,
-            bucket_id: cron.bucket_id,
-            input_id: cron.input_id,
-            request: Request {
-                method: spec.method.clone(),
-                extra_path: String::new(),
-                raw_query: String::new(),
-                headers: headers(cron, run),
-                body: Bytes::from(spec.payload.clone()),
-            },
-            remote_addr: None,
-            secure: false,
-            ephemeral: bucket.spec.ephemeral,
-            input_execution_id: None,
-            input_failed: false,
-            checks: Default::default(),
-            received_at: self.clock.now(),
-        }
+        let CronSpec { method, payload, .. } = &cron.spec;
+        let request = Request::new(method.clone(), headers(cron, run), payload.clone().into());
+        let place = (cron.account_id, cron.bucket_id, cron.input_id);
+        let webhook = Webhook::new(run_id(cron.id, run), place, request, self.clock.now());
+        Webhook { ephemeral: bucket.spec.ephemeral, ..webhook }
     }
 }
 

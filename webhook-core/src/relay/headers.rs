@@ -219,25 +219,12 @@ mod tests {
         let headers = headers
             .iter()
             .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+        let request = Request::new(Method::POST, headers.collect(), Bytes::new());
+        let place = (AccountId::generate(), BucketId::generate(), InputId::generate());
         let webhook = Webhook {
-            id: WebhookId::generate(),
-            account_id: AccountId::generate(),
-            bucket_id: BucketId::generate(),
-            input_id: InputId::generate(),
-            request: Request {
-                method: Method::POST,
-                extra_path: String::new(),
-                raw_query: String::new(),
-                headers: headers.collect(),
-                body: Bytes::new(),
-            },
             remote_addr: Some([203, 0, 113, 7].into()),
             secure: true,
-            ephemeral: false,
-            input_execution_id: None,
-            input_failed: false,
-            checks: Default::default(),
-            received_at: Timestamp::default(),
+            ..Webhook::new(WebhookId::generate(), place, request, Timestamp::default())
         };
         forwarded(&webhook.request.headers, &webhook, overwrite, DeliveryId::generate())
     }

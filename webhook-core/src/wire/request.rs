@@ -21,6 +21,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// A request at the input's own address, without a query.
+    #[must_use]
+    pub const fn new(method: Method, headers: HeaderMap, body: Bytes) -> Self {
+        Self { method, extra_path: String::new(), raw_query: String::new(), headers, body }
+    }
+
     /// Drops what an ephemeral webhook does not keep: query, headers and body.
     pub fn erase(&mut self) {
         self.raw_query = String::new();

@@ -43,26 +43,9 @@ pub(crate) fn changed<T>(mut value: T, change: impl FnOnce(&mut T)) -> T {
 }
 
 pub(crate) fn accept(body_bytes: usize) -> Accept {
-    let webhook = Webhook {
-        id: WebhookId::generate(),
-        account_id: AccountId::generate(),
-        bucket_id: BucketId::generate(),
-        input_id: InputId::generate(),
-        request: Request {
-            method: Method::POST,
-            extra_path: String::new(),
-            raw_query: String::new(),
-            headers: HeaderMap::new(),
-            body: Bytes::from(vec![1; body_bytes]),
-        },
-        remote_addr: None,
-        secure: false,
-        ephemeral: false,
-        input_execution_id: None,
-        input_failed: false,
-        checks: Default::default(),
-        received_at: Timestamp::default(),
-    };
+    let request = Request::new(Method::POST, HeaderMap::new(), Bytes::from(vec![1; body_bytes]));
+    let place = (AccountId::generate(), BucketId::generate(), InputId::generate());
+    let webhook = Webhook::new(WebhookId::generate(), place, request, Timestamp::default());
     let delivery = NewDelivery::new(
         DeliveryId::generate(),
         Some(OutputId::generate()),

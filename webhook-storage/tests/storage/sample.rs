@@ -19,26 +19,9 @@ pub(crate) fn with<T>(mut value: T, change: impl FnOnce(&mut T)) -> T {
 }
 
 pub(crate) fn webhook(body: impl Into<Bytes>) -> Webhook {
-    Webhook {
-        id: WebhookId::generate(),
-        account_id: AccountId::generate(),
-        bucket_id: BucketId::generate(),
-        input_id: InputId::generate(),
-        request: Request {
-            method: Method::POST,
-            extra_path: String::new(),
-            raw_query: String::new(),
-            headers: HeaderMap::new(),
-            body: body.into(),
-        },
-        remote_addr: None,
-        secure: false,
-        ephemeral: false,
-        input_execution_id: None,
-        input_failed: false,
-        checks: Default::default(),
-        received_at: NOW,
-    }
+    let request = Request::new(Method::POST, HeaderMap::new(), body.into());
+    let place = (AccountId::generate(), BucketId::generate(), InputId::generate());
+    Webhook::new(WebhookId::generate(), place, request, NOW)
 }
 
 pub(crate) fn delivery(output: OutputId) -> NewDelivery {

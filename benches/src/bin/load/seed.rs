@@ -118,26 +118,9 @@ impl Sender {
     }
 
     fn webhook(&self, body: Vec<u8>, status: DeliveryStatus, received_at: Timestamp) -> Accept {
-        let webhook = Webhook {
-            id: WebhookId::generate(),
-            account_id: self.account,
-            bucket_id: self.bucket,
-            input_id: self.input,
-            request: Request {
-                method: Method::POST,
-                extra_path: String::new(),
-                raw_query: String::new(),
-                headers: self.headers.clone(),
-                body: body.into(),
-            },
-            remote_addr: None,
-            secure: false,
-            ephemeral: false,
-            input_execution_id: None,
-            input_failed: false,
-            checks: Default::default(),
-            received_at,
-        };
+        let request = Request::new(Method::POST, self.headers.clone(), body.into());
+        let place = (self.account, self.bucket, self.input);
+        let webhook = Webhook::new(WebhookId::generate(), place, request, received_at);
         let mut delivery = NewDelivery::new(
             DeliveryId::generate(),
             Some(self.output),

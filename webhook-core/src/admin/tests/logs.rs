@@ -1,7 +1,5 @@
 //! Logs: who reads what, and how long they stay.
 
-use std::net::IpAddr;
-
 use http::{HeaderMap, Method};
 
 use super::*;
@@ -18,26 +16,9 @@ use crate::{
 /// Stores a webhook of this bucket that waits for clients.
 async fn receive(house: &House, bucket: &Bucket) -> Result<DeliveryId, Error> {
     let id = DeliveryId::generate();
-    let webhook = Webhook {
-        id: WebhookId::generate(),
-        account_id: bucket.account_id,
-        bucket_id: bucket.id,
-        input_id: bucket.inputs[0].id,
-        request: Request {
-            method: Method::POST,
-            extra_path: String::new(),
-            raw_query: String::new(),
-            headers: HeaderMap::new(),
-            body: bytes::Bytes::from_static(b"x"),
-        },
-        remote_addr: None::<IpAddr>,
-        secure: false,
-        ephemeral: false,
-        input_execution_id: None,
-        input_failed: false,
-        checks: Default::default(),
-        received_at: house.admin.now(),
-    };
+    let request = Request::new(Method::POST, HeaderMap::new(), bytes::Bytes::from_static(b"x"));
+    let place = (bucket.account_id, bucket.id, bucket.inputs[0].id);
+    let webhook = Webhook::new(WebhookId::generate(), place, request, house.admin.now());
     let delivery = NewDelivery {
         id,
         output_id: None,

@@ -50,28 +50,14 @@ impl Told<'_> {
             event["subject"] = Value::String(subject);
         }
         let json = HeaderValue::from_static("application/cloudevents+json");
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, json)]);
+        let request = Request::new(Method::POST, headers, event.to_string().into());
+        let input = bucket.inputs.first().map(|input| input.id);
+        let input = input.unwrap_or_else(|| InputId::from_uuid(to.id.as_uuid()));
         Webhook {
-            id,
-            account_id: to.account_id,
-            bucket_id: bucket.id,
-            input_id: bucket
-                .inputs
-                .first()
-                .map_or_else(|| InputId::from_uuid(to.id.as_uuid()), |input| input.id),
-            request: Request {
-                method: Method::POST,
-                extra_path: String::new(),
-                raw_query: String::new(),
-                headers: HeaderMap::from_iter([(CONTENT_TYPE, json)]),
-                body: event.to_string().into(),
-            },
-            remote_addr: None,
-            secure: false,
             ephemeral: bucket.spec.ephemeral,
-            input_execution_id: None,
-            input_failed: false,
             checks: Checks { hops, ..Checks::default() },
-            received_at: now,
+            ..Webhook::new(id, (to.account_id, bucket.id, input), request, now)
         }
     }
 }

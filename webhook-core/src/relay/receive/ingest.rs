@@ -210,25 +210,18 @@ impl Receiver {
         let headers = headers::received(parts.headers, &parts.uri, &bucket.spec.auth)?;
         let (id, received_at) = self.ids.next_and_moment();
         *received = Some(id);
+        let place = (bucket.account_id, bucket.id, input_id);
+        let request = Request {
+            extra_path: extra_path.to_owned(),
+            raw_query: parts.uri.query().unwrap_or_default().to_owned(),
+            ..Request::new(parts.method, headers, body)
+        };
         let mut webhook = Webhook {
-            id,
-            account_id: bucket.account_id,
-            bucket_id: bucket.id,
-            input_id,
-            request: Request {
-                method: parts.method,
-                extra_path: extra_path.to_owned(),
-                raw_query: parts.uri.query().unwrap_or_default().to_owned(),
-                headers,
-                body,
-            },
             remote_addr: client.map(|client| client.ip),
             secure: client.is_some_and(|client| client.secure),
             ephemeral: bucket.spec.ephemeral,
-            input_execution_id: None,
-            input_failed: false,
             checks: Checks { hops, ..Checks::default() },
-            received_at,
+            ..Webhook::new(id, place, request, received_at)
         };
 
         let checked = self.checker.check(&bucket, input, &mut webhook, &parts.uri).await?;

@@ -65,25 +65,11 @@ impl Shared {
     /// Stores a webhook beside the relay, whose delivery `held_by` attempts.
     async fn store(&self, due_in: Duration, held_by: Option<NodeId>) {
         let (now, bucket) = (self.clock.now(), &self.world.bucket);
+        let request = Request::new(Method::POST, HeaderMap::new(), Bytes::new());
+        let place = (bucket.account_id, bucket.id, self.world.input);
         let webhook = Arc::new(Webhook {
-            id: WebhookId::generate(),
-            account_id: bucket.account_id,
-            bucket_id: bucket.id,
-            input_id: self.world.input,
-            request: Request {
-                method: Method::POST,
-                extra_path: String::new(),
-                raw_query: String::new(),
-                headers: HeaderMap::new(),
-                body: Bytes::new(),
-            },
-            remote_addr: None,
             secure: true,
-            ephemeral: false,
-            input_execution_id: None,
-            input_failed: false,
-            checks: Default::default(),
-            received_at: now,
+            ..Webhook::new(WebhookId::generate(), place, request, now)
         });
         let delivery = NewDelivery {
             id: DeliveryId::generate(),

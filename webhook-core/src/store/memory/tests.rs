@@ -35,26 +35,9 @@ struct Stored {
 }
 
 fn new(to: To, body_bytes: usize) -> (Stored, Accept) {
-    let webhook = Arc::new(Webhook {
-        id: WebhookId::generate(),
-        account_id: AccountId::generate(),
-        bucket_id: BucketId::generate(),
-        input_id: InputId::generate(),
-        request: Request {
-            method: Method::POST,
-            extra_path: String::new(),
-            raw_query: String::new(),
-            headers: HeaderMap::new(),
-            body: Bytes::from(vec![7; body_bytes]),
-        },
-        remote_addr: None,
-        secure: false,
-        ephemeral: false,
-        input_execution_id: None,
-        input_failed: false,
-        checks: Default::default(),
-        received_at: NOW,
-    });
+    let request = Request::new(Method::POST, HeaderMap::new(), Bytes::from(vec![7; body_bytes]));
+    let place = (AccountId::generate(), BucketId::generate(), InputId::generate());
+    let webhook = Arc::new(Webhook::new(WebhookId::generate(), place, request, NOW));
     let delivery = NewDelivery {
         id: DeliveryId::generate(),
         output_id: (!matches!(to, To::Nobody)).then(OutputId::generate),

@@ -19,26 +19,9 @@ fn at(secs: i64) -> Timestamp {
 }
 
 fn queued(id: DeliveryId, due_at: Timestamp) -> QueuedDelivery {
-    let webhook = Webhook {
-        id: WebhookId::generate(),
-        account_id: AccountId::generate(),
-        bucket_id: BucketId::generate(),
-        input_id: InputId::generate(),
-        request: Request {
-            method: Method::POST,
-            extra_path: String::new(),
-            raw_query: String::new(),
-            headers: HeaderMap::new(),
-            body: Bytes::new(),
-        },
-        remote_addr: None,
-        secure: false,
-        ephemeral: false,
-        input_execution_id: None,
-        input_failed: false,
-        checks: Default::default(),
-        received_at: due_at,
-    };
+    let request = Request::new(Method::POST, HeaderMap::new(), Bytes::new());
+    let place = (AccountId::generate(), BucketId::generate(), InputId::generate());
+    let webhook = Webhook::new(WebhookId::generate(), place, request, due_at);
     let pending = Pending::new(id, OutputId::generate(), Arc::new(webhook), due_at, due_at);
     QueuedDelivery::new(pending, None)
 }
