@@ -7,15 +7,16 @@ use super::{
     clients::Clients,
     deliver::{Deliverer, QueuedDelivery, Reservation},
     detach::Uncancelled,
+    end::{End, new_delivery},
     options::RelayOptions,
     route::{self, Decision, Match},
     waiters::{Waiter, Waiters},
 };
 use crate::{
-    clock::Ids,
+    clock::{Ids, Timestamp},
     error::Error,
     id::{DeliveryId, OutputId},
-    model::{Bucket, DeliveryStatus, Output, Reason, ResponseFromOutput, Webhook},
+    model::{Bucket, DeliveryStatus, ResponseFromOutput, Webhook},
     relay::parts::RelayParts,
     store::{self, Accept, DeliveryStore, NewDelivery, NewExecution, Pending, Seen},
 };
@@ -91,27 +92,15 @@ impl Intake {
         let mut accepted = Vec::with_capacity(matches.len());
         let mut awaited = Vec::new();
         let mut timeout = Duration::ZERO;
-        for Match { output, decision } in matches {
-            let mut delivery =
-                new_delivery(self.ids.next(), Some(output), DeliveryStatus::Received);
-            match decision {
-                Decision::Deliver => {
-                    let reservation = self.deliverer.reserve(output, bytes.is_some())?;
-                    delivery.due_at = Some(webhook.received_at);
-                    delivery.held_by = self.deliverer.holder(&reservation);
-                    let (id, output_id) = (delivery.id, output.id);
-                    accepted.push(Accepted { id, output_id, reservation });
-                }
-                Decision::HandOver => {}
-                Decision::Reject => {
-                    delivery.status = DeliveryStatus::Rejected;
-                    delivery.reason = Some(Reason::Rules);
-                    delivery.detail = Some("stopped by the output's rules".to_owned());
-                }
-            }
-            let answers = *decision != Decision::Reject && route::answers(wanted, output.id);
+        for matched in matches {
+            let (delivery, reservation) =
+                self.delivery_of(matched, webhook.received_at, bytes.is_some())?;
+            let (id, output) = (delivery.id, matched.output);
+            let output_id = output.id;
+            accepted.extend(reservation.map(|reservation| Accepted { id, output_id, reservation }));
+            let answers = matched.decision != Decision::Reject && route::answers(wanted, output_id);
             if answers && !self.deliverer.is_paused(output) {
-                awaited.push(delivery.id);
+                awaited.push(id);
                 timeout = timeout.max(self.options.answer_timeout_of(&output.spec.durability));
             }
             deliveries.push(delivery);
@@ -131,6 +120,28 @@ impl Intake {
             store::Accepted::Duplicate { .. } => Ok(Taken::Duplicate),
             _ => Ok(Taken::Stored(waiter.map(|waiter| PendingResponse { waiter, timeout }))),
         }
+    }
+
+    /// The delivery that follows from a decision, with its slot in the queue of the output where
+    /// the relay attempts it, from `due_at` on.
+    pub(super) fn delivery_of(
+        &self,
+        matched: &Match<'_>,
+        due_at: Timestamp,
+        in_memory: bool,
+    ) -> Result<(NewDelivery, Option<Reservation>), Error> {
+        let (id, output) = (self.ids.next(), matched.output);
+        let mut delivery = new_delivery(id, Some(output), DeliveryStatus::Received);
+        Ok(match matched.decision {
+            Decision::Deliver => {
+                let reservation = self.deliverer.reserve(output, in_memory)?;
+                delivery.due_at = Some(due_at);
+                delivery.held_by = self.deliverer.holder(&reservation);
+                (delivery, Some(reservation))
+            }
+            Decision::HandOver => (delivery, None),
+            Decision::Reject => (End::BY_RULES.delivery(id, Some(output)), None),
+        })
     }
 
     /// Waits for the commit, but not too long. Whatever happens to the waiting,
@@ -194,14 +205,4 @@ impl Intake {
             self.deliverer.dispatch(reservation, delivery);
         }
     }
-}
-
-pub(super) fn new_delivery(
-    id: DeliveryId,
-    output: Option<&Output>,
-    status: DeliveryStatus,
-) -> NewDelivery {
-    let internal = output.is_some_and(|output| output.spec.internal);
-    let new = NewDelivery::new(id, output.map(|output| output.id), None);
-    NewDelivery { internal, status, ..new }
 }

@@ -1,15 +1,11 @@
 //! Webhooks that nobody sends: those of crons and of notifications. Each takes the way of any
 //! other, from the input's function on.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use ring::digest::{SHA256, digest};
 
-use super::{
-    accept::Intake,
-    functions::{FunctionFailed, FunctionFailure, Functions, InputDecision},
-    route,
-};
+use super::{accept::Intake, end::End, functions::Functions, route, stage::InputDecision};
 use crate::{
     clock::Timestamp,
     error::{Error, ErrorKind},
@@ -37,44 +33,29 @@ impl Injector {
         bucket: &Arc<Bucket>,
         input: Option<&Input>,
     ) -> Result<(), Error> {
-        let mut runs = Vec::new();
-        let why = Some(Reason::Function);
-        if let Some((input, function)) = input.and_then(|i| Some((i, i.spec.function_id?))) {
-            match self.functions.run_of_input(function, bucket, input, &mut webhook).await {
-                Ok(InputDecision { stop: false, run, .. }) => runs.push(run),
-                Ok(InputDecision { stop: true, run, .. }) => {
-                    let reason = "stopped by the input function";
-                    return self.intake.keep(webhook, vec![run], bucket, why, reason, true).await;
-                }
-                Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
-                    webhook.input_execution_id = run.as_ref().map(|run| run.execution.id);
-                    webhook.input_failed = true;
-                    runs.extend(run);
-                    return self.intake.keep(webhook, runs, bucket, why, &reason, false).await;
-                }
-                Err(FunctionFailed { reason, .. }) => {
-                    return Err(Error::unavailable(reason, Duration::from_secs(1)));
-                }
-            }
-        }
-        let matches = match route::matches(bucket, &webhook, &self.intake.options) {
-            Ok(matches) => matches,
-            // This build cannot evaluate the rules, at the next attempt either.
-            Err(error) => {
-                let (why, error) = (Some(Reason::Rules), error.to_string());
-                return self.intake.keep(webhook, runs, bucket, why, &error, false).await;
-            }
+        let InputDecision { end, runs, .. } =
+            self.functions.stage(bucket, input, &mut webhook).await?;
+        // Rules that this build cannot evaluate fail at the next attempt, too.
+        let routed = match end {
+            Some(end) => Err(end),
+            None => route::matches(bucket, &webhook, &self.intake.options)
+                .map_err(|error| End::failed(Some(Reason::Rules), error.to_string())),
         };
-        let no_answer = ResponseFromOutput::Static;
-        let (again, seen) = ((webhook.clone(), runs.clone()), Vec::new());
-        match self.intake.accept(again.0, again.1, bucket, &matches, no_answer, seen).await {
-            Ok(_) => Ok(()),
-            // There is no sender to come back later.
-            Err(error) if error.kind() == ErrorKind::Busy => {
-                self.intake.keep(webhook, runs, bucket, None, &error.to_string(), false).await
+        let end = match routed {
+            Ok(matches) => {
+                let (no_answer, seen) = (ResponseFromOutput::Static, Vec::new());
+                let (new, with) = (webhook.clone(), runs.clone());
+                match self.intake.accept(new, with, bucket, &matches, no_answer, seen).await {
+                    // There is no sender to come back later.
+                    Err(error) if error.kind() == ErrorKind::Busy => {
+                        End::failed(None, error.to_string())
+                    }
+                    accepted => return accepted.map(drop),
+                }
             }
-            Err(error) => Err(error),
-        }
+            Err(end) => end,
+        };
+        self.intake.keep(webhook, runs, bucket, &end).await
     }
 }
 

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{
-    accept::{Intake, new_delivery},
-    route,
-};
+use super::{accept::Intake, end::End, route};
 use crate::{
     error::Error,
-    model::{Bucket, DeliveryStatus, Reason, Webhook},
-    store::{NewDelivery, NewExecution},
+    model::{Bucket, Webhook},
+    store::NewExecution,
 };
 
 impl Intake {
@@ -19,21 +16,10 @@ impl Intake {
         webhook: Webhook,
         runs: Vec<NewExecution>,
         bucket: &Arc<Bucket>,
-        reason: Option<Reason>,
-        detail: &str,
-        rejected: bool,
+        end: &End,
     ) -> Result<(), Error> {
-        let status = if rejected { DeliveryStatus::Rejected } else { DeliveryStatus::Failed };
-        let with_reason = |output| NewDelivery {
-            reason,
-            detail: Some(detail.to_owned()),
-            ..new_delivery(self.ids.next(), output, status)
-        };
-        let mut deliveries: Vec<_> =
-            route::enabled(bucket).map(|output| with_reason(Some(output))).collect();
-        if deliveries.is_empty() {
-            deliveries.push(with_reason(None));
-        }
+        let outputs = route::everywhere(bucket).into_iter();
+        let deliveries = outputs.map(|output| end.delivery(self.ids.next(), output)).collect();
         let deliveries = (deliveries, Vec::new());
         self.store(webhook, runs, bucket, deliveries, Vec::new(), None).await.map(drop)
     }
@@ -45,11 +31,7 @@ impl Intake {
         bucket: &Arc<Bucket>,
         error: &Error,
     ) {
-        let log = NewDelivery {
-            reason: Some(Reason::Signature),
-            detail: Some(error.to_string()),
-            ..new_delivery(self.ids.next(), None, DeliveryStatus::Rejected)
-        };
+        let log = End::refused(error.to_string()).delivery(self.ids.next(), None);
         let (runs, deliveries) = (Vec::new(), (vec![log], Vec::new()));
         let stored = self.store(webhook, runs, bucket, deliveries, Vec::new(), None);
         if let Err(error) = stored.await {

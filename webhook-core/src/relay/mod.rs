@@ -16,6 +16,7 @@
 //!                          and retry  request
 //! ```
 //!
+//! Before `route`, the function of the input runs in `stage`, wherever the webhook comes from.
 //! Each part is a struct that holds what it uses, and is made once. Beside the way are
 //! `clients`, who listen instead of being sent to, and `resend`, `replays` and `crons`, which put
 //! webhooks into `accept` as `ingest` does. Several parts use the `cache` of what is
@@ -36,6 +37,7 @@ mod credentials;
 mod crons;
 mod deliver;
 mod detach;
+mod end;
 mod erase;
 mod fetched;
 mod findings;
@@ -56,6 +58,7 @@ mod replays;
 mod resend;
 mod route;
 mod run;
+mod stage;
 mod take_part;
 mod waiters;
 mod watch;

@@ -1,14 +1,16 @@
 //! A stored webhook is sent again.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use super::{
-    accept::{Intake, new_delivery},
+    accept::Intake,
     cache::BucketCache,
     checks::{Checker, stored_url},
     deliver::{QueuedDelivery, Reservation},
-    functions::{FunctionFailed, FunctionFailure, Functions, InputDecision},
-    route::{self, Decision, Match},
+    end::new_delivery,
+    functions::Functions,
+    route::{self, Match},
+    stage::InputDecision,
 };
 use crate::{
     clock::{Clock, Ids, Timestamp},
@@ -20,7 +22,7 @@ use crate::{
     },
     relay::parts::RelayParts,
     rule::Subject,
-    store::{NewDelivery, NewExecution, Pending, Redeliver},
+    store::{NewDelivery, Pending, Redeliver},
 };
 
 /// Sends stored webhooks again.
@@ -78,7 +80,7 @@ impl Resender {
             }
             None => {
                 let bucket = self.bucket_of(&log).await?;
-                self.deliver_again(&bucket, &everywhere(&bucket), &log, resend.policy).await
+                self.deliver_again(&bucket, &route::everywhere(&bucket), &log, resend.policy).await
             }
         }
     }
@@ -141,34 +143,20 @@ impl Resender {
         processed: Option<&Request>,
         now: Timestamp,
     ) -> Result<(NewDelivery, Option<Reservation>), Error> {
+        let Some(output) = output else {
+            return Ok((new_delivery(self.ids.next(), None, DeliveryStatus::Received), None));
+        };
         let options = &self.intake.options;
-        let mut delivery = new_delivery(self.ids.next(), output, DeliveryStatus::Received);
-        let decided = output.map(|output| match policy {
+        let matched = match policy {
             ProcessPolicy::Skip => {
                 let sent = processed.unwrap_or(&webhook.request);
-                Ok(Match::unfiltered(output, (webhook, sent), options).decision)
+                Match::unfiltered(output, (webhook, sent), options)
             }
             ProcessPolicy::Force => {
-                let subject = Subject::from(webhook);
-                Match::new(output, (webhook, &subject), options).map(|it| it.decision)
+                Match::new(output, (webhook, &Subject::from(webhook)), options)?
             }
-        });
-        let mut reserved = None;
-        match (decided.transpose()?, output) {
-            (Some(Decision::Deliver), Some(output)) => {
-                let reservation = self.intake.deliverer.reserve(output, true)?;
-                delivery.due_at = Some(now);
-                delivery.held_by = self.intake.deliverer.holder(&reservation);
-                reserved = Some(reservation);
-            }
-            (Some(Decision::Reject), _) => {
-                delivery.status = DeliveryStatus::Rejected;
-                delivery.reason = Some(Reason::Rules);
-                delivery.detail = Some("stopped by the output's rules".to_owned());
-            }
-            _ => {}
-        }
-        Ok((delivery, reserved))
+        };
+        self.intake.delivery_of(&matched, now, true)
     }
 
     /// Receives the webhook of `log` anew, for the output that `resend` or the
@@ -179,14 +167,10 @@ impl Resender {
         if let Some(id) = wanted {
             enabled_output(&bucket, id)?;
         }
-        let (webhook, runs) = match self.receive(&bucket, log).await? {
-            Again { webhook, run, stop: true } => {
-                let (reason, runs) = (STOPPED_BY_INPUT, run.into_iter().collect());
-                let why = Some(Reason::Function);
-                return self.intake.keep(webhook, runs, &bucket, why, reason, true).await;
-            }
-            Again { webhook, run, stop: false } => (webhook, run.into_iter().collect()),
-        };
+        let (webhook, InputDecision { end, runs, .. }) = self.receive(&bucket, log).await?;
+        if let Some(end) = end {
+            return self.intake.keep(webhook, runs, &bucket, &end).await;
+        }
         let mut matches = route::matches(&bucket, &webhook, &self.intake.options)?;
         matches.retain(|Match { output, .. }| wanted.is_none_or(|wanted| output.id == wanted));
         // Whoever sends it again means it.
@@ -195,7 +179,11 @@ impl Resender {
     }
 
     /// Takes the webhook of `log` through its input again, as one that was just received.
-    pub(super) async fn receive(&self, bucket: &Arc<Bucket>, log: &Log) -> Result<Again, Error> {
+    pub(super) async fn receive(
+        &self,
+        bucket: &Arc<Bucket>,
+        log: &Log,
+    ) -> Result<(Webhook, InputDecision), Error> {
         if log.webhook.ephemeral {
             return Err(Error::conflict("the webhook is ephemeral: its content is erased"));
         }
@@ -218,36 +206,18 @@ impl Resender {
             );
             self.checker.verify_again(bucket, input, &mut webhook, &url).await?;
         }
-        let Some(function) = input.spec.function_id else {
-            return Ok(Again { webhook, run: None, stop: false });
-        };
-        match self.functions.run_of_input(function, bucket, input, &mut webhook).await {
-            Ok(InputDecision { stop, run, .. }) => Ok(Again { webhook, run: Some(run), stop }),
+        let decision = self.functions.stage(bucket, Some(input), &mut webhook).await?;
+        match decision.end {
             // The webhook is kept already.
-            Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
-                if let Some(run) = run {
-                    self.functions.record(&run).await;
+            Some(end) if webhook.input_failed => {
+                for run in &decision.runs {
+                    self.functions.record(run).await;
                 }
-                Err(Error::conflict(reason))
+                Err(Error::conflict(end.detail))
             }
-            Err(FunctionFailed { reason, .. }) => {
-                Err(Error::unavailable(reason, Duration::from_secs(1)))
-            }
+            _ => Ok((webhook, decision)),
         }
     }
-}
-
-/// Why a webhook goes nowhere that its input's function has stopped.
-pub(super) const STOPPED_BY_INPUT: &str = "stopped by the input function";
-
-/// A webhook that has gone through its input again.
-#[derive(Debug)]
-pub(super) struct Again {
-    pub(super) webhook: Webhook,
-    /// The run of the input's function.
-    pub(super) run: Option<NewExecution>,
-    /// Whether that function stopped it.
-    pub(super) stop: bool,
 }
 
 fn enabled_output(bucket: &Bucket, id: OutputId) -> Result<&Output, Error> {
@@ -256,15 +226,6 @@ fn enabled_output(bucket: &Bucket, id: OutputId) -> Result<&Output, Error> {
         return Err(Error::conflict("the output is disabled"));
     }
     Ok(output)
-}
-
-/// All enabled outputs; a single none where the bucket has none.
-pub(super) fn everywhere(bucket: &Bucket) -> Vec<Option<&Output>> {
-    let mut outputs: Vec<_> = route::enabled(bucket).map(Some).collect();
-    if outputs.is_empty() {
-        outputs.push(None);
-    }
-    outputs
 }
 
 impl Intake {

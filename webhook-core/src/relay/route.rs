@@ -72,6 +72,15 @@ pub(super) fn enabled(bucket: &Bucket) -> impl Iterator<Item = &Output> {
     bucket.outputs.iter().filter(|output| output.spec.takes_webhooks())
 }
 
+/// All enabled outputs; a single none where the bucket has none.
+pub(super) fn everywhere(bucket: &Bucket) -> Vec<Option<&Output>> {
+    let mut outputs: Vec<_> = enabled(bucket).map(Some).collect();
+    if outputs.is_empty() {
+        outputs.push(None);
+    }
+    outputs
+}
+
 /// Whether a sender that asked for `from` waits for this output.
 pub(crate) fn answers(from: ResponseFromOutput, output: OutputId) -> bool {
     match from {

@@ -42,17 +42,6 @@ pub(crate) struct Functions {
     pub(super) options: Arc<RelayOptions>,
 }
 
-/// What an input's function decided.
-#[derive(Debug)]
-pub(super) struct InputDecision {
-    /// What the sender gets, when the function has set it.
-    pub(super) response: Option<ScriptResponse>,
-    /// Whether the webhook goes no further.
-    pub(super) stop: bool,
-    /// The run, which is stored with the webhook.
-    pub(super) run: NewExecution,
-}
-
 /// What an output's function made of a webhook.
 #[derive(Debug)]
 pub(super) struct Transformed {
@@ -146,24 +135,20 @@ impl Functions {
         }
     }
 
-    /// Runs the input's function on `webhook` before it is routed.
+    /// Runs the input's function on `webhook`.
     pub(super) async fn run_of_input(
         &self,
         function: FunctionId,
         bucket: &Bucket,
         input: &Input,
-        webhook: &mut Webhook,
-    ) -> Result<InputDecision, FunctionFailed> {
+        webhook: &Webhook,
+    ) -> Result<(NewExecution, ScriptOutcome), FunctionFailed> {
         let metadata = metadata(bucket, Some(input), None);
         let call = self.call_on(webhook, function, webhook.request.clone(), None, metadata);
         let call = Call { must: input.spec.function_must.unwrap_or_default(), ..call };
         let failed = |error: &dyn std::fmt::Display| format!("{INPUT_FAILED}: {error}");
         let outcome = self.outcome_of(call, failed).await;
-        let (run, outcome) = self.tell(bucket, function, webhook, outcome).await?;
-        webhook.input_execution_id = Some(run.execution.id);
-        webhook.request = outcome.request;
-        let response = outcome.response.filter(|_| outcome.response_modified);
-        Ok(InputDecision { response, stop: outcome.stop_forwarding, run })
+        self.tell(bucket, function, webhook, outcome).await
     }
 
     /// Runs an output's function on its copy of the webhook.

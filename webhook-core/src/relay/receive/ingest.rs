@@ -22,7 +22,7 @@ use crate::{
     error::{Error, ErrorKind, invalid_if},
     forward::path,
     id::{AccountId, InputId, WebhookId},
-    model::{Bucket, Checks, Input, Reason, Request, ResponseFromOutput, Webhook, hops},
+    model::{Bucket, Checks, Input, Request, ResponseFromOutput, Webhook, hops},
     plan::{Quotas, Ticket},
     relay::{
         accept::{Intake, PendingResponse, Taken},
@@ -30,13 +30,14 @@ use crate::{
         cache::{BucketCache, DomainCache, DomainRoutes},
         checks::{Checked, Checker},
         cluster::Cluster,
-        functions::{FunctionFailed, FunctionFailure, Functions, InputDecision},
+        functions::Functions,
         headers, loops,
         observer::Observer,
         options::RelayOptions,
         outgoing,
         parts::RelayParts,
         route,
+        stage::InputDecision,
     },
 };
 
@@ -244,36 +245,18 @@ impl Receiver {
             }
         };
 
-        let (mut set_by_function, mut runs) = (None, Vec::new());
-        if let Some(function) = input.spec.function_id {
-            let why = Some(Reason::Function);
-            // Boxed, as all functions are: rare, and too large for every webhook to carry.
-            let running = self.functions.run_of_input(function, &bucket, input, &mut webhook);
-            match Box::pin(running).await {
-                Ok(InputDecision { response, stop, run }) => {
-                    set_by_function = response;
-                    runs.push(run);
-                    if stop {
-                        let reason = "stopped by the input function";
-                        self.intake.keep(webhook, runs, &bucket, why, reason, true).await?;
-                        ticket.used();
-                        return Ok(response::scripted_or_static(set_by_function.as_ref(), input));
-                    }
-                }
-                // The sender learns that it failed; the reason is the account's.
-                Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
-                    webhook.input_execution_id = run.as_ref().map(|run| run.execution.id);
-                    webhook.input_failed = true;
-                    runs.extend(run);
-                    self.intake.keep(webhook, runs, &bucket, why, &reason, false).await?;
-                    ticket.used();
-                    return Ok(self.refusals.of_function(id));
-                }
-                // As with every 503 nothing is stored: the sender comes again.
-                Err(FunctionFailed { reason, .. }) => {
-                    return Err(Error::unavailable(reason, Duration::from_secs(1)));
-                }
-            }
+        let InputDecision { response: set_by_function, end, runs } =
+            self.functions.stage(&bucket, Some(input), &mut webhook).await?;
+        if let Some(end) = end {
+            let has_failed = webhook.input_failed;
+            self.intake.keep(webhook, runs, &bucket, &end).await?;
+            ticket.used();
+            // The sender learns that the function failed; the reason is the account's.
+            return Ok(if has_failed {
+                self.refusals.of_function(id)
+            } else {
+                response::scripted_or_static(set_by_function.as_ref(), input)
+            });
         }
         drop(receiving);
 

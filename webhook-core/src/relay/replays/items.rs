@@ -6,15 +6,8 @@ use crate::{
     clock::Timestamp,
     error::{Error, ErrorKind},
     id::{DeliveryId, OutputId},
-    model::{
-        Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Reason, ReplaySpec, Replayed, Request,
-        Webhook,
-    },
-    relay::{
-        accept::new_delivery,
-        deliver::Reservation,
-        resend::{Again, Resender, STOPPED_BY_INPUT, everywhere},
-    },
+    model::{Bucket, Log, Output, ProcessPolicy, Reason, ReplaySpec, Replayed, Request, Webhook},
+    relay::{deliver::Reservation, resend::Resender, route::everywhere},
     store::{Accept, NewDelivery, ReplayItem, ReplayedWebhook},
 };
 
@@ -88,8 +81,8 @@ impl Resender {
         log: &Log,
         now: Timestamp,
     ) -> Result<Option<Item>, Error> {
-        let Again { webhook, run, stop } = match self.receive(bucket, log).await {
-            Ok(again) => again,
+        let (webhook, decision) = match self.receive(bucket, log).await {
+            Ok(received) => received,
             Err(error) if error.kind() == ErrorKind::Unavailable => return Err(error),
             Err(error) => {
                 tracing::debug!(log = %log.delivery.id, %error, "it is not received again");
@@ -97,23 +90,14 @@ impl Resender {
             }
         };
         let webhook = Arc::new(webhook);
-        let stopped = |output: &Option<&Output>| {
-            let delivery = NewDelivery {
-                reason: Some(Reason::Function),
-                detail: Some(STOPPED_BY_INPUT.to_owned()),
-                ..new_delivery(self.ids.next(), *output, DeliveryStatus::Rejected)
-            };
-            Ok((delivery, None))
+        let another = |output: &Option<&Output>| match &decision.end {
+            Some(end) => Ok((end.delivery(self.ids.next(), *output), None)),
+            None => self.another(*output, &webhook, ProcessPolicy::Force, None, now),
         };
-        let force = ProcessPolicy::Force;
-        let another = |output: &Option<&Output>| self.another(*output, &webhook, force, None, now);
-        let deliveries: Vec<_> = match stop {
-            true => targets.iter().map(stopped).collect::<Result<_, Error>>()?,
-            false => targets.iter().map(another).collect::<Result<_, _>>()?,
-        };
+        let deliveries: Vec<_> = targets.iter().map(another).collect::<Result<_, _>>()?;
         let new = deliveries.iter().map(|(new, _)| new.clone()).collect();
         let mut accept = Accept::new(Arc::clone(&webhook), new);
-        accept.runs.extend(run);
+        accept.runs = decision.runs;
         let (of, bucket) = (log.delivery.id, Arc::clone(bucket));
         let received = Some(accept);
         Ok(Some(Item { of, bucket, webhook, deliveries, processed: None, received }))

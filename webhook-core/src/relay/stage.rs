@@ -1,0 +1,66 @@
+//! The stage between an input and its outputs: the input's function runs on a webhook.
+
+use std::time::Duration;
+
+use super::{
+    end::End,
+    functions::{FunctionFailed, FunctionFailure, Functions},
+};
+use crate::{
+    error::Error,
+    function::ScriptResponse,
+    model::{Bucket, Input, Reason, Webhook},
+    store::NewExecution,
+};
+
+/// What an input's function decided.
+#[derive(Debug, Default)]
+pub(super) struct InputDecision {
+    /// The response to the sender, when the function has set it.
+    pub(super) response: Option<ScriptResponse>,
+    /// Why the webhook is not delivered; none when the rules decide.
+    pub(super) end: Option<End>,
+    /// The run of the function, which is stored with the webhook.
+    pub(super) runs: Vec<NewExecution>,
+}
+
+impl Functions {
+    /// Runs the input's function, if it has one, on `webhook` before it is routed. A webhook
+    /// on which the function fails ends, and is marked.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` when the function cannot run now. Nothing is to be stored then: the webhook
+    /// comes again.
+    pub(super) async fn stage(
+        &self,
+        bucket: &Bucket,
+        input: Option<&Input>,
+        webhook: &mut Webhook,
+    ) -> Result<InputDecision, Error> {
+        let Some((input, function)) = input.and_then(|it| Some((it, it.spec.function_id?))) else {
+            return Ok(InputDecision::default());
+        };
+        // Boxed, as all functions are: rare, and too large for every webhook to carry.
+        match Box::pin(self.run_of_input(function, bucket, input, webhook)).await {
+            Ok((run, outcome)) => {
+                webhook.input_execution_id = Some(run.execution.id);
+                webhook.request = outcome.request;
+                Ok(InputDecision {
+                    response: outcome.response.filter(|_| outcome.response_modified),
+                    end: outcome.stop_forwarding.then_some(End::BY_FUNCTION),
+                    runs: vec![run],
+                })
+            }
+            Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
+                webhook.input_execution_id = run.as_ref().map(|run| run.execution.id);
+                webhook.input_failed = true;
+                let end = Some(End::failed(Some(Reason::Function), reason));
+                Ok(InputDecision { response: None, end, runs: run.into_iter().collect() })
+            }
+            Err(FunctionFailed { reason, .. }) => {
+                Err(Error::unavailable(reason, Duration::from_secs(1)))
+            }
+        }
+    }
+}
