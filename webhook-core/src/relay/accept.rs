@@ -8,6 +8,7 @@ use super::{
     deliver::{Deliverer, QueuedDelivery, Reservation},
     detach::Uncancelled,
     end::{End, new_delivery},
+    functions::Functions,
     options::RelayOptions,
     route::{self, Decision, Match},
     waiters::{Waiter, Waiters},
@@ -26,6 +27,7 @@ use crate::{
 pub(crate) struct Intake {
     pub(super) deliveries: Arc<dyn DeliveryStore>,
     pub(super) deliverer: Arc<Deliverer>,
+    pub(super) functions: Arc<Functions>,
     pub(super) clients: Arc<Clients>,
     pub(super) waiters: Arc<Waiters>,
     pub(super) ids: Arc<Ids>,
@@ -61,12 +63,14 @@ impl Intake {
     pub(super) fn new(
         parts: &RelayParts,
         deliverer: &Arc<Deliverer>,
+        functions: &Arc<Functions>,
         clients: &Arc<Clients>,
         waiters: &Arc<Waiters>,
     ) -> Self {
         Self {
             deliveries: parts.stores.deliveries.clone(),
             deliverer: deliverer.clone(),
+            functions: functions.clone(),
             clients: clients.clone(),
             waiters: waiters.clone(),
             ids: parts.ids.clone(),
@@ -106,7 +110,7 @@ impl Intake {
             deliveries.push(delivery);
         }
         if deliveries.is_empty() {
-            let delivery = new_delivery(self.ids.next(), None, DeliveryStatus::Received);
+            let delivery = new_delivery(self.ids.next(), None);
             // Nobody but a client that gets it now could answer.
             if wanted == ResponseFromOutput::Any && self.clients.has_listener(bucket) {
                 awaited.push(delivery.id);
@@ -131,7 +135,7 @@ impl Intake {
         in_memory: bool,
     ) -> Result<(NewDelivery, Option<Reservation>), Error> {
         let (id, output) = (self.ids.next(), matched.output);
-        let mut delivery = new_delivery(id, Some(output), DeliveryStatus::Received);
+        let mut delivery = new_delivery(id, Some(output));
         Ok(match matched.decision {
             Decision::Deliver => {
                 let reservation = self.deliverer.reserve(output, in_memory)?;

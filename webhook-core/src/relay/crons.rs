@@ -12,11 +12,7 @@ use std::{sync::Arc, time::Duration};
 use http::{HeaderMap, HeaderName, HeaderValue, header::CONTENT_TYPE};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use super::{
-    deliver::Workers,
-    inject::{self, Injector},
-    options::RelayOptions,
-};
+use super::{accept::Intake, deliver::Workers, inject, options::RelayOptions};
 use crate::{
     clock::{Clock, Timestamp, sleep_until},
     cron::Timetable,
@@ -42,7 +38,7 @@ pub(super) struct Crons {
     pub(super) node: NodeId,
     pub(super) store: Arc<dyn CronStore>,
     pub(super) documents: Arc<dyn DocumentStore>,
-    pub(super) injector: Arc<Injector>,
+    pub(super) intake: Arc<Intake>,
     pub(super) workers: Arc<Workers>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) options: Arc<RelayOptions>,
@@ -53,17 +49,13 @@ pub(super) struct Crons {
 }
 
 impl Crons {
-    pub(super) fn new(
-        parts: &RelayParts,
-        injector: &Arc<Injector>,
-        workers: &Arc<Workers>,
-    ) -> Self {
+    pub(super) fn new(parts: &RelayParts, intake: &Arc<Intake>, workers: &Arc<Workers>) -> Self {
         let permits = parts.options.cron_concurrency.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             node: parts.node,
             store: parts.stores.crons.clone(),
             documents: parts.stores.documents.clone(),
-            injector: injector.clone(),
+            intake: intake.clone(),
             workers: workers.clone(),
             clock: parts.clock.clone(),
             options: parts.options.clone(),
@@ -193,7 +185,7 @@ impl Crons {
         let bucket = Arc::new(bucket);
         let webhook = self.webhook_of(cron, run, &bucket);
         let input = bucket.input(cron.input_id);
-        self.injector.inject(webhook, &bucket, input).await
+        self.intake.inject(webhook, &bucket, input).await
     }
 
     fn webhook_of(&self, cron: &Cron, run: Timestamp, bucket: &Bucket) -> Webhook {

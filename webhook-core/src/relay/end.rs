@@ -18,22 +18,15 @@ pub(super) struct End {
 
 impl End {
     /// The rules of an output have stopped the webhook.
-    pub(super) const BY_RULES: Self = Self {
-        status: DeliveryStatus::Rejected,
-        reason: Some(Reason::Rules),
-        detail: Cow::Borrowed("stopped by the output's rules"),
-    };
+    pub(super) const BY_RULES: Self =
+        Self::rejected(Reason::Rules, Cow::Borrowed("stopped by the output's rules"));
     /// The function of an input has stopped the webhook.
-    pub(super) const BY_FUNCTION: Self = Self {
-        status: DeliveryStatus::Rejected,
-        reason: Some(Reason::Function),
-        detail: Cow::Borrowed("stopped by the input function"),
-    };
+    pub(super) const BY_FUNCTION: Self =
+        Self::rejected(Reason::Function, Cow::Borrowed("stopped by the input function"));
 
-    /// The signature of the webhook was refused.
-    pub(super) fn refused(detail: String) -> Self {
-        let (status, reason) = (DeliveryStatus::Rejected, Some(Reason::Signature));
-        Self { status, reason, detail: detail.into() }
+    /// The webhook may not go further.
+    pub(super) const fn rejected(reason: Reason, detail: Cow<'static, str>) -> Self {
+        Self { status: DeliveryStatus::Rejected, reason: Some(reason), detail }
     }
 
     /// The relay cannot deliver the webhook.
@@ -43,17 +36,14 @@ impl End {
 
     /// The delivery to `output` that has ended so.
     pub(super) fn delivery(&self, id: DeliveryId, output: Option<&Output>) -> NewDelivery {
-        let (reason, detail) = (self.reason, Some(self.detail.clone().into_owned()));
-        NewDelivery { reason, detail, ..new_delivery(id, output, self.status) }
+        let Self { status, reason, ref detail } = *self;
+        let detail = Some(detail.clone().into_owned());
+        NewDelivery { status, reason, detail, ..new_delivery(id, output) }
     }
 }
 
-pub(super) fn new_delivery(
-    id: DeliveryId,
-    output: Option<&Output>,
-    status: DeliveryStatus,
-) -> NewDelivery {
+/// A delivery to `output`, or to clients, that has not ended.
+pub(super) fn new_delivery(id: DeliveryId, output: Option<&Output>) -> NewDelivery {
     let internal = output.is_some_and(|output| output.spec.internal);
-    let new = NewDelivery::new(id, output.map(|output| output.id), None);
-    NewDelivery { internal, status, ..new }
+    NewDelivery { internal, ..NewDelivery::new(id, output.map(|output| output.id), None) }
 }

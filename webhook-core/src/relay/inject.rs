@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ring::digest::{SHA256, digest};
 
-use super::{accept::Intake, end::End, functions::Functions, route, stage::InputDecision};
+use super::{accept::Intake, end::End, route, stage::InputDecision};
 use crate::{
     clock::Timestamp,
     error::{Error, ErrorKind},
@@ -13,39 +13,27 @@ use crate::{
     model::{Bucket, Input, Reason, ResponseFromOutput, Webhook},
 };
 
-/// Puts webhooks into buckets.
-#[derive(Debug)]
-pub(super) struct Injector {
-    pub(super) functions: Arc<Functions>,
-    pub(super) intake: Arc<Intake>,
-}
-
-impl Injector {
-    pub(super) fn new(functions: &Arc<Functions>, intake: &Arc<Intake>) -> Self {
-        Self { functions: functions.clone(), intake: intake.clone() }
-    }
-
+impl Intake {
     /// Puts a webhook into a bucket as if it had come to this input. One whose identifier is
     /// known is there already, and nothing more happens to it.
     pub(super) async fn inject(
-        &self,
+        self: &Arc<Self>,
         mut webhook: Webhook,
         bucket: &Arc<Bucket>,
         input: Option<&Input>,
     ) -> Result<(), Error> {
-        let InputDecision { end, runs, .. } =
-            self.functions.stage(bucket, input, &mut webhook).await?;
+        let InputDecision { end, runs, .. } = self.stage(bucket, input, &mut webhook).await?;
         // Rules that this build cannot evaluate fail at the next attempt, too.
         let routed = match end {
             Some(end) => Err(end),
-            None => route::matches(bucket, &webhook, &self.intake.options)
+            None => route::matches(bucket, &webhook, &self.options)
                 .map_err(|error| End::failed(Some(Reason::Rules), error.to_string())),
         };
         let end = match routed {
             Ok(matches) => {
                 let (no_answer, seen) = (ResponseFromOutput::Static, Vec::new());
                 let (new, with) = (webhook.clone(), runs.clone());
-                match self.intake.accept(new, with, bucket, &matches, no_answer, seen).await {
+                match self.accept(new, with, bucket, &matches, no_answer, seen).await {
                     // There is no sender to come back later.
                     Err(error) if error.kind() == ErrorKind::Busy => {
                         End::failed(None, error.to_string())
@@ -55,7 +43,7 @@ impl Injector {
             }
             Err(end) => end,
         };
-        self.intake.keep(webhook, runs, bucket, &end).await
+        self.keep(webhook, runs, bucket, &end).await
     }
 }
 

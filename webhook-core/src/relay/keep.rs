@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{accept::Intake, end::End, route};
 use crate::{
     error::Error,
-    model::{Bucket, Webhook},
+    model::{Bucket, Reason, Webhook},
     store::NewExecution,
 };
 
@@ -31,7 +31,8 @@ impl Intake {
         bucket: &Arc<Bucket>,
         error: &Error,
     ) {
-        let log = End::refused(error.to_string()).delivery(self.ids.next(), None);
+        let log = End::rejected(Reason::Signature, error.to_string().into());
+        let log = log.delivery(self.ids.next(), None);
         let (runs, deliveries) = (Vec::new(), (vec![log], Vec::new()));
         let stored = self.store(webhook, runs, bucket, deliveries, Vec::new(), None);
         if let Err(error) = stored.await {

@@ -77,7 +77,6 @@ use self::{
     deliver::{Deliverer, DelivererParts, Workers},
     erase::Eraser,
     findings::Findings,
-    inject::Injector,
     notify::Notifier,
     receive::Receiver,
     replays::Replays,
@@ -149,16 +148,15 @@ impl Relay {
             workers: &workers,
         };
         let deliverer = Arc::new(Deliverer::new(parts, &with));
-        let intake = Arc::new(Intake::new(parts, &deliverer, &clients, &waiters));
-        let injector = Arc::new(Injector::new(&functions, &intake));
-        let resender = Arc::new(Resender::new(parts, &intake, &buckets, &checker, &functions));
-        let receiver = Receiver::new(parts, &buckets, &checker, &functions, &intake, &cluster);
+        let intake = Arc::new(Intake::new(parts, &deliverer, &functions, &clients, &waiters));
+        let resender = Arc::new(Resender::new(parts, &intake, &buckets, &checker));
+        let receiver = Receiver::new(parts, &buckets, &checker, &intake, &cluster);
         Self {
             receiver: Arc::new(receiver),
-            crons: Arc::new(Crons::new(parts, &injector, &workers)),
+            crons: Arc::new(Crons::new(parts, &intake, &workers)),
             replays: Arc::new(Replays::new(parts, &resender, &watch)),
             eraser: Arc::new(Eraser::new(parts, &deliverer)),
-            notifier: Arc::new(Notifier::new(parts, &watch, &injector)),
+            notifier: Arc::new(Notifier::new(parts, &watch, &intake)),
             deliverer,
             clients,
             resender,

@@ -8,7 +8,6 @@ use super::{
     checks::{Checker, stored_url},
     deliver::{QueuedDelivery, Reservation},
     end::new_delivery,
-    functions::Functions,
     route::{self, Match},
     stage::InputDecision,
 };
@@ -31,7 +30,6 @@ pub(super) struct Resender {
     pub(super) intake: Arc<Intake>,
     pub(super) buckets: Arc<BucketCache>,
     pub(super) checker: Arc<Checker>,
-    pub(super) functions: Arc<Functions>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<Ids>,
 }
@@ -42,13 +40,11 @@ impl Resender {
         intake: &Arc<Intake>,
         buckets: &Arc<BucketCache>,
         checker: &Arc<Checker>,
-        functions: &Arc<Functions>,
     ) -> Self {
         Self {
             intake: intake.clone(),
             buckets: buckets.clone(),
             checker: checker.clone(),
-            functions: functions.clone(),
             clock: parts.clock.clone(),
             ids: parts.ids.clone(),
         }
@@ -144,7 +140,7 @@ impl Resender {
         now: Timestamp,
     ) -> Result<(NewDelivery, Option<Reservation>), Error> {
         let Some(output) = output else {
-            return Ok((new_delivery(self.ids.next(), None, DeliveryStatus::Received), None));
+            return Ok((new_delivery(self.ids.next(), None), None));
         };
         let options = &self.intake.options;
         let matched = match policy {
@@ -206,12 +202,12 @@ impl Resender {
             );
             self.checker.verify_again(bucket, input, &mut webhook, &url).await?;
         }
-        let decision = self.functions.stage(bucket, Some(input), &mut webhook).await?;
+        let decision = self.intake.stage(bucket, Some(input), &mut webhook).await?;
         match decision.end {
             // The webhook is kept already.
             Some(end) if webhook.input_failed => {
                 for run in &decision.runs {
-                    self.functions.record(run).await;
+                    self.intake.functions.record(run).await;
                 }
                 Err(Error::conflict(end.detail))
             }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::{
+    accept::Intake,
     end::End,
-    functions::{FunctionFailed, FunctionFailure, Functions},
+    functions::{FunctionFailed, FunctionFailure},
 };
 use crate::{
     error::Error,
@@ -24,7 +25,7 @@ pub(super) struct InputDecision {
     pub(super) runs: Vec<NewExecution>,
 }
 
-impl Functions {
+impl Intake {
     /// Runs the input's function, if it has one, on `webhook` before it is routed. A webhook
     /// on which the function fails ends, and is marked.
     ///
@@ -42,7 +43,7 @@ impl Functions {
             return Ok(InputDecision::default());
         };
         // Boxed, as all functions are: rare, and too large for every webhook to carry.
-        match Box::pin(self.run_of_input(function, bucket, input, webhook)).await {
+        match Box::pin(self.functions.run_of_input(function, bucket, input, webhook)).await {
             Ok((run, outcome)) => {
                 webhook.input_execution_id = Some(run.execution.id);
                 webhook.request = outcome.request;

@@ -15,7 +15,8 @@ use serde_json::{Map, json};
 
 use self::event::Told;
 use super::{
-    inject::{Injector, derived_id},
+    accept::Intake,
+    inject::derived_id,
     options::RelayOptions,
     watch::{self, Subscriber, Subscribers, Watch},
 };
@@ -49,19 +50,19 @@ pub(crate) struct Notifier {
     pub(super) watch: Arc<Watch>,
     pub(super) documents: Arc<dyn DocumentStore>,
     pub(super) logs: Arc<dyn LogStore>,
-    pub(super) injector: Arc<Injector>,
+    pub(super) intake: Arc<Intake>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<Ids>,
     pub(super) options: Arc<RelayOptions>,
 }
 
 impl Notifier {
-    pub(super) fn new(parts: &RelayParts, watch: &Arc<Watch>, injector: &Arc<Injector>) -> Self {
+    pub(super) fn new(parts: &RelayParts, watch: &Arc<Watch>, intake: &Arc<Intake>) -> Self {
         Self {
             watch: watch.clone(),
             documents: parts.stores.documents.clone(),
             logs: parts.stores.logs.clone(),
-            injector: injector.clone(),
+            intake: intake.clone(),
             clock: parts.clock.clone(),
             ids: parts.ids.clone(),
             options: parts.options.clone(),
@@ -344,7 +345,7 @@ impl Notifier {
         };
         let bucket = Arc::new(bucket);
         let webhook = told.webhook(notification, &bucket, self.clock.now());
-        self.injector.inject(webhook, &bucket, bucket.inputs.first()).await?;
+        self.intake.inject(webhook, &bucket, bucket.inputs.first()).await?;
         Ok(true)
     }
 

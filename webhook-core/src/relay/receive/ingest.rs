@@ -30,7 +30,6 @@ use crate::{
         cache::{BucketCache, DomainCache, DomainRoutes},
         checks::{Checked, Checker},
         cluster::Cluster,
-        functions::Functions,
         headers, loops,
         observer::Observer,
         options::RelayOptions,
@@ -110,7 +109,6 @@ pub(crate) struct Receiver {
     /// Bounds the bodies that are being received.
     pub(crate) body_bytes: ByteSemaphore,
     pub(crate) checker: Arc<Checker>,
-    pub(crate) functions: Arc<Functions>,
     pub(crate) intake: Arc<Intake>,
     pub(crate) refusals: Arc<Refusals>,
     pub(crate) observer: Arc<dyn Observer>,
@@ -123,7 +121,6 @@ impl Receiver {
         parts: &RelayParts,
         buckets: &Arc<BucketCache>,
         checker: &Arc<Checker>,
-        functions: &Arc<Functions>,
         intake: &Arc<Intake>,
         cluster: &Option<Arc<Cluster>>,
     ) -> Self {
@@ -135,7 +132,6 @@ impl Receiver {
             cluster: cluster.clone(),
             body_bytes: ByteSemaphore::new(options.max_receiving_bytes),
             checker: checker.clone(),
-            functions: functions.clone(),
             intake: intake.clone(),
             refusals: Arc::default(),
             observer: parts.observer.clone(),
@@ -246,7 +242,7 @@ impl Receiver {
         };
 
         let InputDecision { response: set_by_function, end, runs } =
-            self.functions.stage(&bucket, Some(input), &mut webhook).await?;
+            self.intake.stage(&bucket, Some(input), &mut webhook).await?;
         if let Some(end) = end {
             let has_failed = webhook.input_failed;
             self.intake.keep(webhook, runs, &bucket, &end).await?;
