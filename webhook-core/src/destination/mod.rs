@@ -103,6 +103,7 @@ impl Deadline {
 
 /// The answer of a destination.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "most answers are HTTP responses, without a box")]
 #[non_exhaustive]
 pub enum Answer {
     /// An HTTP response, whatever its status.
