@@ -7,8 +7,7 @@ use crate::KeyRequest;
 pub enum Verdict {
     /// The request is from whoever has the secret.
     Verified {
-        /// Which of the secrets it was, in the order in which they were given;
-        /// 0 where a scheme has none.
+        /// The place of the secret among the secrets that were given; 0 where a scheme has none.
         secret_index: usize,
         /// What is the same for a request that is sent again byte for byte, and for no
         /// other: a hash of what was signed. Only where a timestamp is signed: elsewhere

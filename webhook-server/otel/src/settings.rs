@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::sampler::Sampler;
 
-/// What is sent where, as the standard `OTEL_*` variables say.
+/// The spans that are sent, and their address, as the standard `OTEL_*` variables say.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Where spans are sent.

@@ -222,7 +222,7 @@ pub struct OutputSpec {
     #[cfg_attr(feature = "openapi", schema(value_type = Option<AuthSpec>))]
     #[field(hidden, sealed)]
     pub auth: Extension<AuthSpec>,
-    /// What becomes of the output when its destination fails. It is kept,
+    /// How the relay pauses the output when its destination fails. It is kept,
     /// taken away and replaced as `signing`.
     #[serde(skip_serializing_if = "Extension::is_unset")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Health>))]

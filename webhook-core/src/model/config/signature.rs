@@ -47,7 +47,7 @@ pub struct SignatureSpec {
     /// input's public URL.
     #[field(label = "URL", max = 2_048)]
     pub url: String,
-    /// What becomes of a webhook that is not verified.
+    /// How the relay treats a webhook that is not verified.
     #[field(label = "A webhook that is not verified", brief)]
     pub on_failure: OnFailure,
     /// Whether handshakes of the provider are answered.
@@ -116,8 +116,7 @@ impl SignatureSpec {
     /// Checks what is written here, for an account that writes it at this moment.
     ///
     /// # Errors
-    /// All that [`verifier`](Self::verifier) refuses, and secrets of which none is valid any
-    /// more.
+    /// As [`verifier`](Self::verifier), and when no secret is valid any more.
     pub fn check(&self, now: Timestamp) -> Result<(), Invalid> {
         self.verifier()?;
         let has_ended = |secret: &SecretSpec| secret.end().is_some_and(|end| end <= now);
@@ -208,7 +207,7 @@ impl SecretSpec {
     }
 }
 
-/// What becomes of a webhook that is not verified.
+/// How the relay treats a webhook that is not verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Choice)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SignatureOnFailure))]

@@ -123,7 +123,8 @@ pub(super) async fn last_error(
     let found = found.ok()?;
     let mut attempts = found.logs.into_iter().filter_map(|log| log.delivery.last);
     attempts.find_map(|attempt| match attempt.error {
-        None if (200..300).contains(&attempt.status_code) => None,
+        // A destination other than HTTP takes a webhook without a status.
+        None if matches!(attempt.status_code, 0 | 200..=299) => None,
         None => Some(answered(attempt.status_code)),
         error => error,
     })

@@ -1,4 +1,4 @@
-//! What is the same in webhooks that are duplicates of each other.
+//! The key of a webhook: two webhooks of an input with the same key are duplicates.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
