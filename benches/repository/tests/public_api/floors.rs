@@ -24,6 +24,7 @@ const FLOORS: &[(&str, &[&str])] = &[
 
 const CORE: &[&str] = &[
     "wire",
+    "encoding",
     "error",
     "lock",
     "clock",

@@ -90,7 +90,8 @@ fn secrets_of_which_none_is_valid_are_refused() {
     assert_eq!(ends(&[end.as_secs() + 1]).check(end), Ok(()));
     let invalid = ends(&[1, end.as_secs()]).check(end).expect_err("they have ended");
     assert_eq!(invalid.field, "signature.secrets[1].expires_at");
-    assert_eq!(spec(json!({"provider": "aws_sns"})).check(end), Ok(()));
+    let keyless = json!({"provider": "aws_sns", "parameters": {"topic_arn": "arn"}});
+    assert_eq!(spec(keyless).check(end), Ok(()));
 }
 
 #[test]
