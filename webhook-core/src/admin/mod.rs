@@ -265,9 +265,14 @@ impl Admin {
         &self.options
     }
 
-    /// Tells the relay of a change, and then whom the embedder names.
+    /// Tells the relay of a change, and then the listener of the embedder.
     fn tell(&self, change: impl Fn(&dyn ChangeListener)) {
         change(&self.relay);
+        self.tell_listener(change);
+    }
+
+    /// Tells the listener of a change that the relay knows.
+    pub(crate) fn tell_listener(&self, change: impl Fn(&dyn ChangeListener)) {
         self.listener.iter().for_each(|listener| change(&**listener));
     }
 

@@ -11,7 +11,6 @@ use crate::{
         DeliveryStatus, Output, OutputState, Pause, PauseChange, PauseRequest, PausedBy,
         ResumeRequest,
     },
-    relay::{Finding, Found},
     store::{Change, CountQuery, StateChange},
 };
 
@@ -58,62 +57,6 @@ impl Admin {
         let output = bucket.output(id).cloned();
         self.tell(|it| it.bucket_changed(&bucket));
         output.ok_or_else(|| Error::not_found("output"))
-    }
-
-    /// Pauses an output whose destination is gone or has failed for long, resumes one that was
-    /// paused because it failed and works, and notes since when it fails: what has been done
-    /// already is not done again.
-    pub(crate) async fn act_on(&self, finding: Finding) -> Result<(), Error> {
-        let Finding { account, bucket, output: id, found } = finding;
-        let caller = Caller::for_account(account);
-        let found_in = self.owned_bucket(&caller, bucket).await?;
-        let now = self.now();
-        let Some(output) = found_in.output(id) else {
-            return Ok(());
-        };
-        let Some(health) = output.spec.health.set().filter(|health| health.enabled) else {
-            return Ok(());
-        };
-        let is_paused = output.pauses.current(now).is_some();
-        let pause = |by, reason| {
-            pauses(id, PauseChange::Pause(Pause { by, ..Pause::new(now, None, reason) }))
-        };
-        let mut changes = Vec::new();
-        match found {
-            Found::Gone if is_paused => {}
-            Found::Gone => {
-                tracing::warn!(output = %id, "the destination is gone (410): paused");
-                let reason = "the destination answered 410 (Gone)".to_owned();
-                changes.push(pause(PausedBy::Gone, reason));
-            }
-            Found::Failing(since) => {
-                // What failed before somebody resumed it has been acted on.
-                let since = output.pauses.resumed_at().map_or(since, |at| since.max(at));
-                if output.failing_since.is_none() {
-                    changes.push(Change::State(StateChange::Failing(id, since)));
-                }
-                let failed_for = output.has_failed_for(output.failing_since.unwrap_or(since), now);
-                if health.gives_up_after(failed_for) && !is_paused {
-                    tracing::warn!(output = %id, ?failed_for, "the destination fails: paused");
-                    let hours = failed_for.as_secs() / 3600;
-                    let reason = format!("the destination has failed for {hours} h");
-                    changes.push(pause(PausedBy::Failing, reason));
-                }
-            }
-            Found::Working => {
-                if output.failing_since.is_some() {
-                    changes.push(Change::State(StateChange::Working(id)));
-                }
-                if output.is_probed(now) {
-                    tracing::info!(output = %id, "the destination works again: resumed");
-                    changes.push(pauses(id, PauseChange::Recover(now)));
-                }
-            }
-        }
-        if !changes.is_empty() {
-            self.change_state(&caller, bucket, id, &changes).await?;
-        }
-        Ok(())
     }
 
     /// Ends the pause of an output, if there is one. See [`ResumeRequest`] for how fast what

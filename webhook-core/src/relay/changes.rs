@@ -3,7 +3,7 @@
 
 use crate::cluster::{BucketChange, Change, Content, To};
 
-use super::Relay;
+use super::{Relay, findings::Finding};
 use crate::{
     error::Error,
     id::{AccountId, FunctionId, TokenId},
@@ -22,6 +22,14 @@ impl Relay {
             outputs: bucket.outputs.iter().map(|output| output.id).collect(),
             domains: domains.filter(|domain| !domain.is_empty()).cloned().collect(),
         }));
+    }
+
+    /// Pauses or resumes an output because of what its destination did. Answers the bucket after
+    /// a change.
+    pub(crate) async fn act_on(&self, finding: Finding) -> Result<Option<Bucket>, Error> {
+        let changed = self.findings.act_on(finding).await?;
+        changed.iter().for_each(|bucket| self.bucket_changed(bucket));
+        Ok(changed)
     }
 
     /// Says that a domain has been reserved or given back, or that an input has

@@ -67,6 +67,8 @@ use std::sync::Arc;
 
 pub use crate::cluster::{ClientInfo, ConnectedClient, Listening, StreamedWebhook};
 
+#[cfg(test)]
+pub(crate) use self::findings::{Finding, Found};
 use self::{
     accept::Intake,
     cache::BucketCache,
@@ -86,7 +88,6 @@ use self::{
 };
 pub(crate) use self::{
     checks::Asked,
-    findings::{Finding, Found},
     functions::{Candidate, Functions, Tried},
     parts::RelayParts,
     replays::Source,
@@ -132,7 +133,7 @@ impl Relay {
     pub(crate) fn new(parts: &RelayParts) -> Self {
         let cluster = Cluster::join(parts);
         let waiters = Arc::new(Waiters::new(cluster.clone()));
-        let (workers, findings) = (Arc::<Workers>::default(), Arc::<Findings>::default());
+        let (workers, findings) = (Arc::<Workers>::default(), Arc::new(Findings::new(parts)));
         let watch = Arc::new(Watch::new(&parts.stores, parts.clock.clone()));
         let buckets = parts.buckets();
         let functions = Arc::new(Functions::new(parts, &watch));

@@ -106,8 +106,15 @@ impl Webhooks {
         let pausing = async {
             loop {
                 let finding = self.relay.findings.next().await;
-                if let Err(error) = self.admin.act_on(finding).await {
-                    tracing::warn!(output = %finding.output, %error, "its state cannot be stored");
+                match self.relay.act_on(finding).await {
+                    Ok(changed) => {
+                        changed.iter().for_each(|bucket| {
+                            self.admin.tell_listener(|it| it.bucket_changed(bucket));
+                        });
+                    }
+                    Err(error) => {
+                        tracing::warn!(output = %finding.output, %error, "its state cannot be stored");
+                    }
                 }
             }
         };

@@ -242,7 +242,7 @@ async fn one_that_is_resumed_counts_no_failure_from_before() -> Result<(), Error
         found: crate::relay::Found::Failing(Timestamp::from_secs(1_700_000_000)),
     };
     tokio::time::advance(Duration::from_secs(6 * 86_400)).await;
-    admin.act_on(finding()).await?;
+    admin.relay.act_on(finding()).await?;
     let by = |output: crate::model::Output| {
         output.pauses.all().iter().map(|pause| pause.by).collect::<Vec<_>>()
     };
@@ -253,7 +253,7 @@ async fn one_that_is_resumed_counts_no_failure_from_before() -> Result<(), Error
     assert_eq!(both, [PausedBy::Caller, PausedBy::Failing]);
     admin.resume_output(caller, bucket, output, Default::default()).await?;
     tokio::time::advance(Duration::from_secs(60)).await;
-    admin.act_on(finding()).await?;
+    admin.relay.act_on(finding()).await?;
     assert_eq!(by(admin.output(caller, bucket, output).await?), [], "it has failed for a minute");
     Ok(())
 }
