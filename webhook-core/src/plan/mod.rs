@@ -29,7 +29,6 @@ use std::{collections::HashSet, fmt, str::FromStr, time::Duration};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use quotas::{Limited, Quotas};
-pub(crate) use webhooks::Ticket;
 
 use crate::{
     error::{Error, invalid_if},

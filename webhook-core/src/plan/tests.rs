@@ -5,6 +5,7 @@ use crate::{
     AccountId, BucketId, DeliveryId, ErrorKind, InputId, TokioClock, WebhookId,
     clock::{Clock, Month, Timestamp},
     model::{DeliveryStatus, Request, SubscriptionStatus, Webhook},
+    relay::{Quota, Ticket},
     store::{Accept, NewDelivery, Stores, memory::MemoryStore},
 };
 
@@ -145,7 +146,7 @@ impl Shop {
     }
 
     async fn admit(&self) -> Result<Ticket, Error> {
-        self.quotas.admit(self.account).await
+        Arc::clone(&self.quotas).admit(self.account).await
     }
 
     async fn receive(&self) -> Result<(), Error> {

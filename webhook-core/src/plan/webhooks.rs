@@ -16,11 +16,14 @@ use std::{
     time::Duration,
 };
 
+use async_trait::async_trait;
+
 use super::Quotas;
 use crate::{
     clock::{Month, Timestamp},
     error::Error,
     id::AccountId,
+    relay::{Quota, Ticket},
 };
 
 /// How old what is known of an account may be before it is read again.
@@ -43,7 +46,7 @@ pub(super) struct Standing {
     /// As many had been received when it was read.
     before: u64,
     /// As many have been let through since.
-    since: AtomicU64,
+    since: Arc<AtomicU64>,
     read_at: Timestamp,
     /// In milliseconds since 1970.
     read_again_at: AtomicI64,
@@ -51,34 +54,12 @@ pub(super) struct Standing {
     is_told: AtomicBool,
 }
 
-/// One webhook that the plan has room for. Unless it is [used](Self::used), it
-/// is given back when this is dropped. Without a limit there is nothing to give back.
-#[derive(Debug, Default)]
-pub(crate) struct Ticket {
-    standing: Option<Arc<Standing>>,
-}
-
-impl Ticket {
-    /// The webhook has been stored.
-    pub(crate) fn used(mut self) {
-        self.standing = None;
-    }
-}
-
-impl Drop for Ticket {
-    fn drop(&mut self) {
-        if let Some(standing) = &self.standing {
-            standing.since.fetch_sub(1, Ordering::AcqRel);
-        }
-    }
-}
-
 impl Standing {
-    fn admit(self: &Arc<Self>, now: Timestamp) -> Result<Ticket, Error> {
+    fn admit(&self, now: Timestamp) -> Result<Ticket, Error> {
         let Some(most) = self.most else { return Ok(Ticket::default()) };
         let one_more = |since: u64| (self.before.saturating_add(since) < most).then_some(since + 1);
         match self.since.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more) {
-            Ok(_) => Ok(Ticket { standing: Some(Arc::clone(self)) }),
+            Ok(_) => Ok(Ticket(Some(Arc::clone(&self.since)))),
             Err(_) => {
                 let plan = &self.plan;
                 let message =
@@ -109,14 +90,9 @@ impl Standing {
     }
 }
 
-impl Quotas {
-    /// Lets one webhook of the account through.
-    ///
-    /// # Errors
-    ///
-    /// [`Busy`](crate::ErrorKind::Busy) when the plan's webhooks of this month
-    /// are used up; what the store answers when it has to be asked.
-    pub(crate) async fn admit(self: &Arc<Self>, account: AccountId) -> Result<Ticket, Error> {
+#[async_trait]
+impl Quota for Quotas {
+    async fn admit(self: Arc<Self>, account: AccountId) -> Result<Ticket, Error> {
         if !self.plans.any(|limits| !limits.webhooks.is_unlimited()) {
             return Ok(Ticket::default());
         }
@@ -127,24 +103,24 @@ impl Quotas {
         let standing =
             self.standings.get_or_insert_async(&account, self.read(account, None)).await?;
         if standing.is_to_be_read(now) {
-            let (quotas, former) = (Arc::clone(self), Arc::clone(&standing));
+            let (quotas, former) = (Arc::clone(&self), Arc::clone(&standing));
             tokio::spawn(async move { quotas.read_again(account, &former).await });
         }
         standing.admit(now)
     }
 
-    /// Whether other servers are to be told that the account has used all: once.
-    pub(crate) fn is_used_up(&self, account: AccountId) -> bool {
+    fn is_used_up(&self, account: AccountId) -> bool {
         let standing = self.standings.get(&account);
         standing.is_some_and(|standing| !standing.is_told.swap(true, Ordering::AcqRel))
     }
 
-    /// The account has another plan now, or has used all, as another server says.
-    pub(crate) fn plan_changed(&self, account: AccountId) {
+    fn plan_changed(&self, account: AccountId) {
         self.changes.fetch_add(1, Ordering::AcqRel);
         self.standings.remove(&account);
     }
+}
 
+impl Quotas {
     async fn read(
         &self,
         account: AccountId,
@@ -169,7 +145,7 @@ impl Quotas {
             most,
             month: Month::of(now),
             before,
-            since: AtomicU64::new(0),
+            since: Arc::default(),
             read_at: now,
             read_again_at: AtomicI64::new((now + age).as_millis()),
             is_told: AtomicBool::new(is_told),

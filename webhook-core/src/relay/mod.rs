@@ -52,6 +52,7 @@ mod observer;
 mod options;
 mod outgoing;
 mod parts;
+mod quota;
 mod receive;
 mod refused;
 mod replays;
@@ -90,6 +91,7 @@ pub(crate) use self::{
     checks::Asked,
     functions::{Candidate, Functions, Tried},
     parts::RelayParts,
+    quota::{Quota, Ticket},
     replays::Source,
     route::answers,
 };

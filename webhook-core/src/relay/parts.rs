@@ -6,6 +6,7 @@ use super::{
     cache::{BucketCache, MaxAge},
     observer::Observer,
     options::RelayOptions,
+    quota::Quota,
 };
 use crate::{
     clock::{Ids, StoreClock},
@@ -13,7 +14,6 @@ use crate::{
     destination::Destinations,
     function::FunctionRuntime,
     id::NodeId,
-    plan::Quotas,
     store::Stores,
 };
 
@@ -26,7 +26,7 @@ pub(crate) struct RelayParts {
     pub(crate) ids: Arc<Ids>,
     pub(crate) destinations: Arc<Destinations>,
     pub(crate) functions: Option<Arc<dyn FunctionRuntime>>,
-    pub(crate) quotas: Option<Arc<Quotas>>,
+    pub(crate) quotas: Option<Arc<dyn Quota>>,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) broadcast: Option<Arc<dyn Broadcast>>,
     pub(crate) options: Arc<RelayOptions>,

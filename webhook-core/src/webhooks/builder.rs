@@ -14,7 +14,7 @@ use crate::{
     function::{FunctionRuntime, generate::FunctionGenerator},
     id::NodeId,
     plan::{Plans, Quotas},
-    relay::{NoObserver, Observer, Relay, RelayOptions, RelayParts},
+    relay::{NoObserver, Observer, Quota, Relay, RelayOptions, RelayParts},
     store::Stores,
 };
 
@@ -183,7 +183,7 @@ impl WebhooksBuilder {
             clock: store_clock,
             destinations: Arc::new(destinations),
             functions: functions.clone(),
-            quotas: quotas.clone(),
+            quotas: quotas.clone().map(|quotas| quotas as Arc<dyn Quota>),
             observer: self.observer,
             broadcast: self.broadcast,
             options: Arc::new(self.options),

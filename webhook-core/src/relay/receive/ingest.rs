@@ -23,7 +23,6 @@ use crate::{
     forward::path,
     id::{AccountId, InputId, WebhookId},
     model::{Bucket, Checks, Input, Request, ResponseFromOutput, Webhook, hops},
-    plan::{Quotas, Ticket},
     relay::{
         accept::{Intake, PendingResponse, Taken},
         byte_semaphore::ByteSemaphore,
@@ -35,6 +34,7 @@ use crate::{
         options::RelayOptions,
         outgoing,
         parts::RelayParts,
+        quota::{Quota, Ticket},
         route,
         stage::InputDecision,
     },
@@ -104,7 +104,7 @@ pub(crate) struct Receiver {
     pub(crate) buckets: Arc<BucketCache>,
     pub(crate) domains: DomainCache,
     /// How many webhooks a month accounts may receive; none for any number.
-    pub(crate) quotas: Option<Arc<Quotas>>,
+    pub(crate) quotas: Option<Arc<dyn Quota>>,
     pub(crate) cluster: Option<Arc<Cluster>>,
     /// Bounds the bodies that are being received.
     pub(crate) body_bytes: ByteSemaphore,
@@ -313,7 +313,7 @@ impl Receiver {
     /// refusal, so that they look in the store before they let through another one.
     pub(super) async fn room(&self, account: AccountId) -> Result<Ticket, Error> {
         let Some(quotas) = &self.quotas else { return Ok(Ticket::default()) };
-        let admitted = quotas.admit(account).await;
+        let admitted = Arc::clone(quotas).admit(account).await;
         if admitted.is_err()
             && quotas.is_used_up(account)
             && let Some(cluster) = &self.cluster
