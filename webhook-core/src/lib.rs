@@ -38,7 +38,7 @@
 //! | [`Webhooks`] | everything below, put together once |
 //! | [`relay`] | the way of one webhook, one file for each step |
 //! | [`model`] | plain data as it is on the wire |
-//! | [`admin`] | the management operations |
+//! | [`admin`] | the management operations, with the feature `admin` |
 //! | [`store`] | what is asked of storage, and stores in memory |
 //! | [`destination`] | kinds of destinations, and how to write one |
 //! | [`forward`], [`guard`] | sending one request; which addresses may be connected to |
@@ -47,13 +47,15 @@
 //! | [`function`] | what runs user-defined functions, and what a run is on the wire |
 //! | [`cron`] | when a cron job runs |
 //! | [`cluster`] | what relays over the same stores tell one another |
-//! | [`plan`], [`billing`] | what an account may have; the payment processor |
+//! | [`plan`], [`billing`] | what an account may have; the payment processor, with `admin` |
 //! | `xml` | XML as JSON, with the feature `xml` |
 //! | [`encoding`] | lenient base64, for programs beside the relay |
 //!
 //! # Features
 //!
-//! `http` (on by default): the HTTP forwarder. `time-zones`: crons in other time zones
+//! `http` (on by default): the HTTP forwarder. `admin`: the management operations with their
+//! models and stores, plans and billing. Without it the embedder writes buckets and outputs
+//! into its store and tells the [`relay`](Webhooks::relay) of changes. `time-zones`: crons in other time zones
 //! than UTC. `nats`: messages between relays over NATS. `xml`: rules on the fields of XML
 //! bodies. A schedule or a webhook that needs a missing feature is refused with an error that
 //! names the feature. `openapi`: `utoipa::ToSchema` for the models. `test-util`: a clock that
@@ -66,7 +68,9 @@
 // The derives name this crate by its name, inside of it as well.
 extern crate self as webhook_core;
 
+#[cfg(feature = "admin")]
 pub mod admin;
+#[cfg(feature = "admin")]
 pub mod billing;
 mod clock;
 pub mod cluster;
@@ -79,6 +83,7 @@ pub mod function;
 pub mod guard;
 mod lock;
 pub mod model;
+#[cfg(feature = "admin")]
 pub mod plan;
 pub mod relay;
 pub mod retry;

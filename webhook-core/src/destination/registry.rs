@@ -4,10 +4,8 @@ use std::{iter, sync::Arc};
 
 use tokio::time::timeout;
 
-use super::{
-    Answer, Deadline, Destination, HttpDestination, Outgoing, SendError, Url, http::SCHEMES,
-};
-use crate::{forward::ForwardError, guard};
+use super::{Answer, Deadline, Destination, HttpDestination, Outgoing, SendError, http::SCHEMES};
+use crate::forward::ForwardError;
 
 /// HTTP, and the kinds that the embedder adds. Of two kinds with the same scheme the later one
 /// has it; HTTP keeps its schemes.
@@ -19,11 +17,13 @@ pub(crate) struct Destinations {
 
 impl Destinations {
     /// HTTP alone.
+    #[cfg(feature = "admin")]
     pub(crate) const fn of(http: HttpDestination) -> Self {
         Self { http, added: Vec::new() }
     }
 
     /// Checks a URL before an output with it is saved.
+    #[cfg(feature = "admin")]
     pub(crate) fn check(&self, text: &str) -> Result<(), String> {
         // `Url` also reads `http:example.com`.
         let scheme = text.split_once("://").map(|(scheme, _)| scheme).unwrap_or_default();
@@ -33,8 +33,8 @@ impl Destinations {
             let starts = starts.join(" or ");
             return Err(format!("must be an absolute url that starts with {starts}"));
         };
-        let url = Url::parse(text).map_err(|error| error.to_string())?;
-        guard::check_authority(&url).map_err(|error| error.to_string())?;
+        let url = super::Url::parse(text).map_err(|error| error.to_string())?;
+        crate::guard::check_authority(&url).map_err(|error| error.to_string())?;
         destination.check(&url)
     }
 

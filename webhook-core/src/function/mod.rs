@@ -1,5 +1,6 @@
 //! Running user-defined functions.
 
+#[cfg(feature = "admin")]
 pub mod generate;
 pub(crate) mod kv;
 pub mod record;

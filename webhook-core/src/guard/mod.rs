@@ -18,6 +18,7 @@ mod ranges;
 mod tests;
 
 pub use destination::InvalidDestination;
+#[cfg(feature = "admin")]
 pub(crate) use destination::check_authority;
 
 /// Decides whether an address may be connected to.

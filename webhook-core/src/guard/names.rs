@@ -7,10 +7,12 @@ use idna::{
     uts46::{DnsLength, Hyphens, Uts46},
 };
 
+#[cfg(feature = "admin")]
 mod blocklist;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "admin")]
 pub use blocklist::{DomainBlocklist, InvalidBlocklist};
 
 /// More than the longest name has in any alphabet, so that nothing longer is converted.

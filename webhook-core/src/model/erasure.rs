@@ -29,6 +29,7 @@ pub struct ErasureSpec {
 }
 
 /// What an erasure would do, found without doing it.
+#[cfg(feature = "admin")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]

@@ -8,22 +8,11 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde::Deserialize;
 
-use super::{Checks, Driver, Headers, Request, wire};
+use super::{Checks, Driver, Headers, Invoked, Request, ScriptResponse, wire};
 use crate::{
     error::{Error, invalid_if},
     id::DeliveryId,
 };
-
-/// A response that a script reads or sets.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScriptResponse {
-    /// The status; 0 when it was not set.
-    pub status: u16,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// The body.
-    pub body: Bytes,
-}
 
 /// The request that a function is invoked with, in any of the forms that
 /// clients send: `{"request": {…}}`, flat, or nothing. The `execute_request`
@@ -142,19 +131,6 @@ pub struct HeaderValues {
     /// In their order.
     #[serde(default, deserialize_with = "wire::null_default")]
     pub values: Vec<String>,
-}
-
-/// What an [`InvokeRequest`] means.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invoked {
-    /// What the function gets.
-    pub request: Request,
-    /// The destination's answer, if it runs as a response function.
-    pub response: Option<ScriptResponse>,
-    /// What `r.Metadata` reads.
-    pub metadata: BTreeMap<String, String>,
-    /// What `r.Verified`, `r.EventType` and `r.DuplicateOf` read.
-    pub checks: Checks,
 }
 
 impl InvokeRequest {

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use crate::wire::Choice;
 use bytes::Bytes;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Deserializer, de};
 
-use super::{DeliveryStatus, Headers, wire};
+use super::{DeliveryStatus, Headers, ProcessPolicy, Resend, resend::process_policy, wire};
 use crate::{
     encoding::Base64,
     error::Error,
@@ -83,32 +82,6 @@ pub struct LogAction {
     pub process_policy: ProcessPolicy,
 }
 
-/// Which webhook is sent again, where to, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resend {
-    /// The log of an earlier delivery.
-    pub log: DeliveryId,
-    /// Another output of the webhook's bucket; none for the same one, or for
-    /// all enabled outputs when the earlier delivery had none.
-    pub output: Option<OutputId>,
-    /// What of the processing is done again.
-    pub policy: ProcessPolicy,
-}
-
-/// What of the processing is done again. The input's function is not: what it
-/// made of the webhook is what was stored. Only where it failed, `Force` takes
-/// the webhook through it again, as one that was just received; if it fails
-/// again, that is a `Conflict`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Choice)]
-#[serde(rename_all = "lowercase")]
-pub enum ProcessPolicy {
-    /// Nothing: the request that was sent is sent again.
-    #[default]
-    Skip,
-    /// Rules and the output's function.
-    Force,
-}
-
 /// The actions on a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -140,17 +113,6 @@ fn action<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Action>, 
         None => Ok(None),
         Some("resend") => Ok(Some(Action::Resend)),
         Some(_) => Err(de::Error::custom(NO_ACTION)),
-    }
-}
-
-/// `""` and `null` say nothing.
-pub(super) fn process_policy<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<ProcessPolicy, D::Error> {
-    match Option::<String>::deserialize(deserializer)?.as_deref() {
-        None | Some("" | "skip") => Ok(ProcessPolicy::Skip),
-        Some("force") => Ok(ProcessPolicy::Force),
-        Some(_) => Err(de::Error::custom("must be \"skip\" or \"force\"")),
     }
 }
 

@@ -55,34 +55,17 @@ impl Relay {
         self.changed(Change::Crons);
     }
 
-    /// Says that a notification was made, changed or removed.
-    pub(crate) async fn notifications_changed(&self, account: AccountId) -> Result<(), Error> {
-        self.notifier.changed(account).await?;
-        self.tell_others(Change::Notifications(account));
-        Ok(())
-    }
-
-    /// Says that an account has another plan.
-    pub(crate) fn plan_changed(&self, account: AccountId) {
-        self.changed(Change::Plan(account));
-    }
-
     /// Says that a replay was made or resumed.
     pub fn replays_changed(&self) {
         self.changed(Change::Replays);
     }
 
-    /// Says that an erasure was made. Other relays find it when they look.
-    pub(crate) fn erasures_changed(&self) {
-        self.eraser.changed();
-    }
-
-    fn changed(&self, change: Change) {
+    pub(super) fn changed(&self, change: Change) {
         self.apply(&change);
         self.tell_others(change);
     }
 
-    fn tell_others(&self, change: Change) {
+    pub(super) fn tell_others(&self, change: Change) {
         if let Some(cluster) = &self.cluster {
             cluster.tell(To::All, Content::Changed(change));
         }
@@ -106,7 +89,7 @@ impl Relay {
             Change::Crons => self.crons.changed(),
             Change::Replays => self.replays.changed(),
             Change::Plan(account) => {
-                self.receiver.quotas.iter().for_each(|quotas| quotas.plan_changed(*account));
+                self.receiver.quota.iter().for_each(|quota| quota.plan_changed(*account));
             }
             // Who wants to be told of what is read anew, which the caller waits for.
             Change::Notifications(_) => {}

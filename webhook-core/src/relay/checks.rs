@@ -15,8 +15,7 @@ use crate::{
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
     model::{
-        Bucket, Extension, Input, NotificationEvent, OnFailure, Request, SecretSpec,
-        SignatureCheck, Webhook,
+        Bucket, Extension, Input, NotificationEvent, OnFailure, Request, SecretSpec, Webhook,
         signatures::{self, Action, Challenge, Keys, Now, Secret, Verdict, Verifier},
     },
     relay::parts::RelayParts,
@@ -67,19 +66,10 @@ fn reason_of(verdict: Option<&Verdict>) -> signatures::Reason {
     }
 }
 
-/// A request whose signature somebody asks about.
-#[derive(Debug)]
-pub(crate) enum Asked<'a> {
-    /// As it is stored: when it was signed does not count.
-    Stored(&'a Webhook),
-    /// As if it came at this moment, over TLS.
-    Given(&'a Request),
-}
-
 /// When a sender may try a handshake again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How many keys may be fetched for one webhook.
-const MAX_FETCHES: usize = 3;
+pub(super) const MAX_FETCHES: usize = 3;
 
 impl Checker {
     pub(super) fn new(parts: &RelayParts, buckets: &Arc<BucketCache>, watch: &Arc<Watch>) -> Self {
@@ -252,68 +242,12 @@ impl Checker {
     }
 }
 
-impl Checker {
-    /// What `input` says of this signature, also while verifying is switched off. Nothing is
-    /// stored and nothing goes further.
-    pub(super) async fn explain(
-        &self,
-        input: &Input,
-        asked: Asked<'_>,
-        prefix: &str,
-    ) -> Result<SignatureCheck, Error> {
-        let Some(spec) = input.spec.signature.set() else {
-            let reason = "the input has no signature".to_owned();
-            let (secret_index, signed_bytes_preview) = (None, String::new());
-            return Ok(SignatureCheck {
-                verified: false,
-                reason,
-                secret_index,
-                signed_bytes_preview,
-            });
-        };
-        let verifier = spec.verifier().map_err(Error::internal)?;
-        let (request, secure, time_counts) = match asked {
-            Asked::Stored(webhook) => (&webhook.request, webhook.secure, false),
-            Asked::Given(request) => (request, true, true),
-        };
-        let url = stored_url(request, secure, input, prefix);
-        let request = signed(request, &url);
-        let now = now(self.clock.now());
-        let mut keys = Keys::new();
-        let mut judged = Err(signatures::Reason::KeyUnavailable);
-        for _ in 0..=MAX_FETCHES {
-            let verdict = match time_counts {
-                true => verifier.verify(&request, now, &keys),
-                false => verifier.verify_ignoring_time(&request, now, &keys),
-            };
-            match verdict {
-                Verdict::NeedsKey(wanted) => self.keys.fetch(wanted, &mut keys).await,
-                Verdict::Verified { secret_index, .. } => {
-                    judged = Ok(secret_index);
-                    break;
-                }
-                Verdict::Failed(reason) => {
-                    judged = Err(reason);
-                    break;
-                }
-            }
-        }
-        let preview = verifier.preview(&request).unwrap_or_default();
-        Ok(SignatureCheck {
-            verified: judged.is_ok(),
-            reason: judged.as_ref().err().map(ToString::to_string).unwrap_or_default(),
-            secret_index: judged.ok().filter(|_| !spec.secrets.is_empty()),
-            signed_bytes_preview: String::from_utf8_lossy(&preview).into_owned(),
-        })
-    }
-}
-
-fn now(moment: Timestamp) -> Now {
+pub(super) fn now(moment: Timestamp) -> Now {
     Now::from_unix_nanos(i128::from(moment.as_millis()) * 1_000_000)
 }
 
 /// The request as its sender signed it.
-fn signed<'a>(request: &'a Request, url: &'a str) -> signatures::Request<'a> {
+pub(super) fn signed<'a>(request: &'a Request, url: &'a str) -> signatures::Request<'a> {
     signatures::Request {
         method: request.method.as_str(),
         url,

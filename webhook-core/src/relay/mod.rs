@@ -47,6 +47,8 @@ mod held;
 mod inject;
 mod keep;
 mod loops;
+#[cfg(feature = "admin")]
+mod management;
 mod notify;
 mod observer;
 mod options;
@@ -59,6 +61,8 @@ mod replays;
 mod resend;
 mod route;
 mod run;
+#[cfg(feature = "admin")]
+mod signature_check;
 mod stage;
 mod take_part;
 mod waiters;
@@ -87,14 +91,6 @@ use self::{
     waiters::Waiters,
     watch::Watch,
 };
-pub(crate) use self::{
-    checks::Asked,
-    functions::{Candidate, Functions, Tried},
-    parts::RelayParts,
-    quota::{Quota, Ticket},
-    replays::Source,
-    route::answers,
-};
 pub use self::{
     clients::{Streamed, Subscription},
     observer::{NoObserver, Observer, Swept},
@@ -103,11 +99,19 @@ pub use self::{
         ClientAddr, IngestService, InvalidProxies, TrustedProxies, host_name, requested_host,
     },
 };
+pub(crate) use self::{functions::Functions, parts::RelayParts};
+#[cfg(feature = "admin")]
+pub(crate) use self::{
+    functions::{Candidate, Tried},
+    quota::{Quota, Ticket},
+    replays::Source,
+    route::answers,
+    signature_check::Asked,
+};
 use crate::{
-    destination::Destinations,
     error::Error,
     id::{AccountId, FunctionId},
-    model::{Input, Invoked, Log, Output, ReplaySpec, Resend, SignatureCheck},
+    model::{Invoked, Resend},
 };
 
 /// Receives webhooks and delivers them. A clone is a handle on the same relay.
@@ -126,7 +130,8 @@ pub struct Relay {
     watch: Arc<Watch>,
     pub(crate) notifier: Arc<Notifier>,
     cluster: Option<Arc<Cluster>>,
-    pub(crate) destinations: Arc<Destinations>,
+    #[cfg(feature = "admin")]
+    pub(crate) destinations: Arc<crate::destination::Destinations>,
 }
 
 impl Relay {
@@ -168,6 +173,7 @@ impl Relay {
             findings,
             watch,
             cluster,
+            #[cfg(feature = "admin")]
             destinations: parts.destinations.clone(),
         }
     }
@@ -202,15 +208,6 @@ impl Relay {
         self.resender.resend(account, resend).await
     }
 
-    pub(crate) async fn check_signature(
-        &self,
-        input: &Input,
-        asked: Asked<'_>,
-    ) -> Result<SignatureCheck, Error> {
-        let Receiver { checker, options, .. } = &*self.receiver;
-        checker.explain(input, asked, &options.path_prefix).await
-    }
-
     /// Runs a function of the account once, for somebody who wants to see what
     /// it does, and answers what it left as an `ExecuteResponse`; a script that
     /// fails says so there, in `error`. With `response` it runs as a response
@@ -227,17 +224,6 @@ impl Relay {
         invoked: Invoked,
     ) -> Result<serde_json::Value, Error> {
         self.functions.invoke(account, function, invoked).await
-    }
-
-    /// The outputs that a replay sends the webhook of `log` to; nothing when it cannot.
-    pub(crate) async fn replay_targets(
-        &self,
-        log: &Log,
-        spec: &ReplaySpec,
-    ) -> Result<Vec<Option<Output>>, Error> {
-        let bucket = self.replays.bucket_for(log, spec).await?;
-        let targets = replays::targets(bucket.as_deref(), log, spec);
-        Ok(targets.into_iter().map(Option::<&Output>::cloned).collect())
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct RelayParts {
     pub(crate) ids: Arc<Ids>,
     pub(crate) destinations: Arc<Destinations>,
     pub(crate) functions: Option<Arc<dyn FunctionRuntime>>,
-    pub(crate) quotas: Option<Arc<dyn Quota>>,
+    pub(crate) quota: Option<Arc<dyn Quota>>,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) broadcast: Option<Arc<dyn Broadcast>>,
     pub(crate) options: Arc<RelayOptions>,

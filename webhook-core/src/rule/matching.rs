@@ -33,6 +33,7 @@ pub(super) enum Test {
 pub(super) struct Outcome {
     pub(super) passes: bool,
     /// Which value of the parameter settled it, counted from 0; none when no single value did.
+    #[cfg_attr(not(feature = "admin"), expect(dead_code, reason = "an explanation reads it"))]
     pub(super) settled_by: Option<usize>,
 }
 

@@ -119,7 +119,9 @@
 
 mod bounded;
 mod build;
+#[cfg(feature = "admin")]
 mod changes;
+#[cfg(feature = "admin")]
 mod explain;
 mod matching;
 mod number;
@@ -144,7 +146,9 @@ use uuid::Uuid;
 pub use crate::wire::{Error, ErrorKind, Request};
 
 pub use build::{Parameter, Rule};
+#[cfg(feature = "admin")]
 pub use changes::{MAX_CHANGES, RequestChange, RequestChanges, RequestPart};
+#[cfg(feature = "admin")]
 pub use explain::{
     ExplainedMatch, ExplainedRule, Explanation, MAX_EXPLAINED_BYTES, MAX_EXPLAINED_VALUE_BYTES,
     MAX_EXPLAINED_VALUES,
@@ -212,6 +216,7 @@ impl Rules {
     /// Why `subject` passes, or does not: what each rule said, and which decided. Its outcome is
     /// what [`matches`](Self::matches) answers. It looks at all rules where that one stops
     /// early; so it is for questions that people ask.
+    #[cfg(feature = "admin")]
     #[must_use]
     pub fn explain(&self, subject: &Subject<'_>) -> Explanation {
         let compiled = self.compiled.as_ref().map(|compiled| (&compiled.tree, &compiled.json));

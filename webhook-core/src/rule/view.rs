@@ -110,6 +110,7 @@ impl<'a> View<'a> {
         }
     }
 
+    #[cfg(feature = "admin")]
     /// The path of the value at `index` of a source with `*` in its path.
     pub(super) fn element(&self, source: &Source, index: usize) -> Option<String> {
         let Source::Elements(path) = source else { return None };

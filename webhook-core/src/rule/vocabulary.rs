@@ -46,10 +46,13 @@ pub struct MatchType {
     /// What a parameter that passes does, for documentation.
     pub help: &'static str,
     /// How a sentence says that a parameter fails.
+    #[cfg_attr(not(feature = "admin"), expect(dead_code, reason = "an explanation reads it"))]
     pub(crate) fails: &'static str,
     /// Which parameter would have passed.
+    #[cfg_attr(not(feature = "admin"), expect(dead_code, reason = "an explanation reads it"))]
     pub(crate) wanted: &'static str,
     /// Which parameter would have failed.
+    #[cfg_attr(not(feature = "admin"), expect(dead_code, reason = "an explanation reads it"))]
     pub(crate) unwanted: &'static str,
     pub(crate) kind: Kind,
 }

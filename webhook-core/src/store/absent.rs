@@ -9,12 +9,14 @@ use crate::{
     function::record::RunRecord,
     id::{
         AccountId, BucketId, ErasureId, ExecutionId, FunctionId, NodeId, NotificationId, OutputId,
-        ReplayId, TokenId,
+        ReplayId,
     },
-    model::{
-        AccessToken, Account, ApiKey, Billing, BillingDetailsSpec, Cron, Erasure, Execution, Log,
-        Replay, ReplayStatus, ReplayTotals, Session, Subscription, Variable,
-    },
+    model::{Cron, Erasure, Execution, Log, Replay, ReplayStatus, ReplayTotals, Variable},
+};
+#[cfg(feature = "admin")]
+use crate::{
+    id::TokenId,
+    model::{AccessToken, Account, ApiKey, Billing, BillingDetailsSpec, Session, Subscription},
 };
 
 /// Stands for every store that nobody has given. What the relay asks on the way
@@ -125,6 +127,7 @@ absent! { ErasureStore, "erasures":
     fn step_erasure(EraseStep) -> Option<Vec<EraseOutcome>>;
 }
 
+#[cfg(feature = "admin")]
 absent! { AccountStore, "accounts":
     fn create_account(&Account) -> ();
     fn account(AccountId) -> Option<Account>;
@@ -134,6 +137,7 @@ absent! { AccountStore, "accounts":
     fn put_api_key(&ApiKey, Option<&ApiKey>) -> bool;
 }
 
+#[cfg(feature = "admin")]
 absent! { TokenStore, "access tokens":
     fn create_token(&AccessToken, u64) -> bool;
     fn token(TokenId) -> Option<AccessToken>;
@@ -144,6 +148,7 @@ absent! { TokenStore, "access tokens":
     fn delete_token(AccountId, TokenId) -> ();
 }
 
+#[cfg(feature = "admin")]
 absent! { SessionStore, "sessions":
     fn begin_session(&Session, usize) -> ();
     fn session(&[u8; 32]) -> Option<Session>;
@@ -151,6 +156,7 @@ absent! { SessionStore, "sessions":
     fn end_session(&[u8; 32]) -> ();
 }
 
+#[cfg(feature = "admin")]
 absent! { BillingStore, "billing":
     fn billing(AccountId) -> Billing = Billing::default();
     fn account_of_customer(&str) -> Option<AccountId>;

@@ -15,6 +15,7 @@
 //! `webhook-conformance` tests these contracts on any implementation.
 
 mod absent;
+#[cfg(feature = "admin")]
 mod account;
 mod construct;
 mod cron;
@@ -26,12 +27,14 @@ mod erasure;
 mod function;
 mod lease;
 mod log;
+mod management;
 pub mod memory;
 mod notification;
 mod replay;
 mod route;
 mod row;
 mod search;
+#[cfg(feature = "admin")]
 mod session;
 pub mod tally;
 mod words;
@@ -42,6 +45,7 @@ use std::sync::Arc;
 pub use crate::function::kv::{
     KV_MAX_NUMBER, KvChange, KvEntry, KvKey, KvValue, KvWrite, too_many_keys,
 };
+#[cfg(feature = "admin")]
 pub use account::{AccountStore, BillingStore, TokenStore};
 pub use cron::{AdvanceCron, CronStore};
 pub use cursor::{InvalidCursor, LogCursor};
@@ -68,10 +72,12 @@ pub use replay::{FeedReplay, ReplayItem, ReplayStore, ReplayedWebhook};
 pub use route::RouteStore;
 pub use row::StoredDelivery;
 pub use search::{LogFilter, LogOrder, LogSearch, LogsFound, Scan, ScanBounds};
+#[cfg(feature = "admin")]
 pub use session::SessionStore;
 pub use work::{ClaimWork, KEPT_WORK};
 
 use absent::Absent;
+use management::ManagementStore;
 
 /// One handle on each store.
 ///
@@ -105,14 +111,19 @@ pub struct Stores {
     pub replays: Arc<dyn ReplayStore>,
     pub erasures: Arc<dyn ErasureStore>,
     pub queues: Arc<dyn QueueStore>,
+    #[cfg(feature = "admin")]
     pub accounts: Arc<dyn AccountStore>,
+    #[cfg(feature = "admin")]
     pub tokens: Arc<dyn TokenStore>,
+    #[cfg(feature = "admin")]
     pub sessions: Arc<dyn SessionStore>,
+    #[cfg(feature = "admin")]
     pub billing: Arc<dyn BillingStore>,
 }
 
 impl Stores {
-    /// All stores from one value that implements every trait.
+    /// All stores from one value that implements every trait: with the feature `admin` also the
+    /// traits of accounts, tokens, sessions and billing.
     pub fn of<S>(store: S) -> Self
     where
         S: DocumentStore
@@ -124,14 +135,11 @@ impl Stores {
             + ReplayStore
             + ErasureStore
             + QueueStore
-            + AccountStore
-            + TokenStore
-            + SessionStore
-            + BillingStore
+            + ManagementStore
             + 'static,
     {
         let store = Arc::new(store);
-        Self::relay(store.clone(), store.clone())
+        let stores = Self::relay(store.clone(), store.clone())
             .with_documents(store.clone())
             .with_functions(store.clone())
             .with_crons(store.clone())
@@ -139,11 +147,8 @@ impl Stores {
             .with_logs(store.clone())
             .with_replays(store.clone())
             .with_erasures(store.clone())
-            .with_queues(store.clone())
-            .with_accounts(store.clone())
-            .with_tokens(store.clone())
-            .with_sessions(store.clone())
-            .with_billing(store)
+            .with_queues(store.clone());
+        management::add(stores, store)
     }
 
     /// What a relay needs to receive and to deliver.
@@ -160,10 +165,14 @@ impl Stores {
             replays: absent.clone(),
             erasures: absent.clone(),
             queues: absent.clone(),
+            #[cfg(feature = "admin")]
             accounts: absent.clone(),
+            #[cfg(feature = "admin")]
             tokens: absent.clone(),
+            #[cfg(feature = "admin")]
             sessions: absent.clone(),
-            billing: absent,
+            #[cfg(feature = "admin")]
+            billing: absent.clone(),
         }
     }
 
@@ -225,34 +234,6 @@ impl Stores {
     #[must_use]
     pub fn with_queues(mut self, queues: Arc<dyn QueueStore>) -> Self {
         self.queues = queues;
-        self
-    }
-
-    /// For managing accounts and their API keys.
-    #[must_use]
-    pub fn with_accounts(mut self, accounts: Arc<dyn AccountStore>) -> Self {
-        self.accounts = accounts;
-        self
-    }
-
-    /// For access tokens.
-    #[must_use]
-    pub fn with_tokens(mut self, tokens: Arc<dyn TokenStore>) -> Self {
-        self.tokens = tokens;
-        self
-    }
-
-    /// For browsers that are signed in to the pages of an account.
-    #[must_use]
-    pub fn with_sessions(mut self, sessions: Arc<dyn SessionStore>) -> Self {
-        self.sessions = sessions;
-        self
-    }
-
-    /// For plans that accounts subscribe to, and who pays.
-    #[must_use]
-    pub fn with_billing(mut self, billing: Arc<dyn BillingStore>) -> Self {
-        self.billing = billing;
         self
     }
 }

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use super::Webhooks;
+#[cfg(feature = "admin")]
+use super::management::Management;
+#[cfg(not(feature = "admin"))]
+use crate::guard::AddressGuard;
 use crate::{
-    admin::{Admin, AdminOptions, AdminParts, ChangeListener},
-    billing::{BillingProvider, Unconfigured},
-    clock::{Clock, StoreClock, SystemClock},
-    clock::{Ids, Random, SystemRandom},
+    clock::{Clock, Ids, Random, StoreClock, SystemClock, SystemRandom},
     cluster::Broadcast,
     destination::{Destination, Destinations, HttpDestination},
     forward::Forwarder,
-    function::{FunctionRuntime, generate::FunctionGenerator},
+    function::FunctionRuntime,
     id::NodeId,
-    plan::{Plans, Quotas},
-    relay::{NoObserver, Observer, Quota, Relay, RelayOptions, RelayParts},
+    relay::{NoObserver, Observer, Relay, RelayOptions, RelayParts},
     store::Stores,
 };
 
@@ -27,15 +27,12 @@ pub struct WebhooksBuilder {
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     functions: Option<Arc<dyn FunctionRuntime>>,
-    generator: Option<Arc<dyn FunctionGenerator>>,
-    plans: Option<Plans>,
-    billing: Arc<dyn BillingProvider>,
     observer: Arc<dyn Observer>,
     broadcast: Option<Arc<dyn Broadcast>>,
-    listener: Option<Arc<dyn ChangeListener>>,
     options: RelayOptions,
-    admin_options: AdminOptions,
     node: Option<NodeId>,
+    #[cfg(feature = "admin")]
+    pub(super) management: Management,
 }
 
 impl WebhooksBuilder {
@@ -47,15 +44,12 @@ impl WebhooksBuilder {
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             functions: None,
-            generator: None,
-            plans: None,
-            billing: Arc::new(Unconfigured),
             observer: Arc::new(NoObserver),
             broadcast: None,
-            listener: None,
             options: RelayOptions::default(),
-            admin_options: AdminOptions::default(),
             node: None,
+            #[cfg(feature = "admin")]
+            management: Management::default(),
         }
     }
 
@@ -96,29 +90,6 @@ impl WebhooksBuilder {
         self
     }
 
-    /// Writes functions from samples with `generator`: the one of
-    /// `webhook-generate`, or one of the embedder's.
-    #[must_use]
-    pub fn generator(mut self, generator: Arc<dyn FunctionGenerator>) -> Self {
-        self.generator = Some(generator);
-        self
-    }
-
-    /// Holds accounts to these plans; past the webhooks that they include
-    /// senders get 429. Without this there is no limit.
-    #[must_use]
-    pub fn quotas(mut self, plans: Plans) -> Self {
-        self.plans = Some(plans);
-        self
-    }
-
-    /// Bills through `provider`.
-    #[must_use]
-    pub fn billing(mut self, provider: Arc<dyn BillingProvider>) -> Self {
-        self.billing = provider;
-        self
-    }
-
     /// Tells `observer` what happens on the way of each webhook.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
@@ -136,25 +107,10 @@ impl WebhooksBuilder {
         self
     }
 
-    /// Tells `listener`, after the relay, of every change that the management
-    /// makes: so that other processes on the same stores learn of it.
-    #[must_use]
-    pub fn listener(mut self, listener: Arc<dyn ChangeListener>) -> Self {
-        self.listener = Some(listener);
-        self
-    }
-
     /// Sets the bounds of the data path.
     #[must_use]
     pub fn options(mut self, options: RelayOptions) -> Self {
         self.options = options;
-        self
-    }
-
-    /// Sets the bounds of the management operations.
-    #[must_use]
-    pub fn admin_options(mut self, options: AdminOptions) -> Self {
-        self.admin_options = options;
         self
     }
 
@@ -169,40 +125,37 @@ impl WebhooksBuilder {
     /// Everything together.
     #[must_use]
     pub fn build(self) -> Webhooks {
-        let Self { stores, functions, .. } = self;
-        let store_clock = Arc::new(StoreClock::new(self.clock));
-        let clock: Arc<dyn Clock> = store_clock.clone();
-        let ids = Arc::new(Ids::new(Arc::clone(&clock), self.random));
-        let of_plans = |plans| Arc::new(Quotas::new(plans, stores.clone(), Arc::clone(&clock)));
-        let quotas = self.plans.map(of_plans);
+        let clock = Arc::new(StoreClock::new(self.clock));
+        let ids = Arc::new(Ids::new(clock.clone(), self.random));
+        #[cfg(feature = "admin")]
+        let mut management = self.management;
+        #[cfg(feature = "admin")]
+        let (guard, quota) = management.limits(&self.stores, &clock);
+        #[cfg(not(feature = "admin"))]
+        let (guard, quota) = (AddressGuard::default(), None);
         let can_send = self.forwarder.is_some() || !self.destinations.is_empty();
-        let http = HttpDestination::new(self.forwarder, self.admin_options.guard.clone());
-        let destinations = Destinations { http, added: self.destinations };
-        let relay = Relay::new(&RelayParts {
-            stores: stores.clone(),
-            clock: store_clock,
-            destinations: Arc::new(destinations),
-            functions: functions.clone(),
-            quotas: quotas.clone().map(|quotas| quotas as Arc<dyn Quota>),
+        let http = HttpDestination::new(self.forwarder, guard);
+        let parts = RelayParts {
+            stores: self.stores,
+            clock,
+            destinations: Arc::new(Destinations { http, added: self.destinations }),
+            functions: self.functions,
+            quota,
             observer: self.observer,
             broadcast: self.broadcast,
             options: Arc::new(self.options),
             node: self.node.unwrap_or_else(|| ids.next()),
             ids: Arc::clone(&ids),
-        });
-        let quotas = quotas.unwrap_or_else(|| of_plans(Plans::unlimited()));
-        let admin = Admin::new(AdminParts {
-            stores: stores.clone(),
-            clock: Arc::clone(&clock),
-            ids: Arc::clone(&ids),
-            options: self.admin_options,
-            relay: relay.clone(),
-            listener: self.listener,
-            functions,
-            generator: self.generator,
-            quotas,
-            billing: self.billing,
-        });
-        Webhooks { relay, admin: Arc::new(admin), ids, can_send }
+        };
+        let relay = Relay::new(&parts);
+        #[cfg(feature = "admin")]
+        let admin = Arc::new(management.build(parts, relay.clone()));
+        Webhooks {
+            relay,
+            #[cfg(feature = "admin")]
+            admin,
+            ids,
+            can_send,
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! The front door: a relay with its management, put together once.
 
 mod builder;
+#[cfg(feature = "admin")]
+mod management;
 
 #[cfg(test)]
 mod tests;
@@ -9,8 +11,9 @@ pub use builder::WebhooksBuilder;
 
 use std::sync::Arc;
 
+#[cfg(feature = "admin")]
+use crate::admin::Admin;
 use crate::{
-    admin::Admin,
     clock::Ids,
     error::{Error, ErrorKind},
     id::AccountId,
@@ -46,6 +49,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Webhooks {
     relay: Relay,
+    #[cfg(feature = "admin")]
     admin: Arc<Admin>,
     ids: Arc<Ids>,
     can_send: bool,
@@ -68,6 +72,7 @@ impl Webhooks {
     }
 
     /// The management operations.
+    #[cfg(feature = "admin")]
     #[must_use]
     pub fn admin(&self) -> &Arc<Admin> {
         &self.admin
@@ -107,11 +112,9 @@ impl Webhooks {
             loop {
                 let finding = self.relay.findings.next().await;
                 match self.relay.act_on(finding).await {
-                    Ok(changed) => {
-                        changed.iter().for_each(|bucket| {
-                            self.admin.tell_listener(|it| it.bucket_changed(bucket));
-                        });
-                    }
+                    #[cfg(feature = "admin")]
+                    Ok(Some(bucket)) => self.admin.tell_listener(|it| it.bucket_changed(&bucket)),
+                    Ok(_) => {}
                     Err(error) => {
                         tracing::warn!(output = %finding.output, %error, "its state cannot be stored");
                     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Admin, count::before};
 use crate::{
-    error::Error,
+    error::{Error, invalid_if},
     id::AccountId,
     model::{Bucket, LogRetention},
     store::{DocumentKind, Find, OldLogs},
@@ -145,5 +145,31 @@ impl Admin {
                 () = self.retention_changed.notified() => {}
             }
         }
+    }
+}
+
+impl LogRetention {
+    /// Whether it says something, and nothing that is longer than the account's logs are kept.
+    pub(crate) fn check(&self, longest: Option<Duration>) -> Result<(), Error> {
+        invalid_if(*self == Self::default(), "retention", "must say logs, failed or both")?;
+        let Some(longest) = longest else { return Ok(()) };
+        for (field, time) in [("logs", self.logs), ("failed", self.failed)] {
+            let reason = format_args!(
+                "must be at most {} nanoseconds, which is how long the account's logs are kept",
+                longest.as_nanos()
+            );
+            invalid_if(time > longest, &format!("retention.{field}"), reason)?;
+        }
+        Ok(())
+    }
+
+    /// How long each kind of log is kept: `Some(true)` means failed logs, `Some(false)` the others.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (Option<bool>, Duration)> {
+        let parts = match (self.logs, self.failed) {
+            (logs, failed) if failed.is_zero() || logs == failed => [(None, logs); 2],
+            (logs, failed) => [(Some(false), logs), (Some(true), failed)],
+        };
+        let count = if parts[0] == parts[1] { 1 } else { 2 };
+        parts.into_iter().take(count).filter(|(_, keep)| !keep.is_zero())
     }
 }

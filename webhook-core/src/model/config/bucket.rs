@@ -11,7 +11,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::model::{Extension, Input, Output, Secret, wire};
 use crate::{
     clock::Timestamp,
-    error::{Error, invalid_if},
     id::{AccountId, BucketId, CronId, InputId, OutputId},
 };
 
@@ -283,29 +282,5 @@ impl LogRetention {
     #[must_use]
     pub const fn new(logs: Duration, failed: Duration) -> Self {
         Self { logs, failed }
-    }
-
-    /// Whether it says something, and nothing that is longer than the account's logs are kept.
-    pub(crate) fn check(&self, longest: Option<Duration>) -> Result<(), Error> {
-        invalid_if(*self == Self::default(), "retention", "must say logs, failed or both")?;
-        let Some(longest) = longest else { return Ok(()) };
-        for (field, time) in [("logs", self.logs), ("failed", self.failed)] {
-            let reason = format_args!(
-                "must be at most {} nanoseconds, which is how long the account's logs are kept",
-                longest.as_nanos()
-            );
-            invalid_if(time > longest, &format!("retention.{field}"), reason)?;
-        }
-        Ok(())
-    }
-
-    /// How long each kind of log is kept: `Some(true)` means failed logs, `Some(false)` the others.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (Option<bool>, Duration)> {
-        let parts = match (self.logs, self.failed) {
-            (logs, failed) if failed.is_zero() || logs == failed => [(None, logs); 2],
-            (logs, failed) => [(Some(false), logs), (Some(true), failed)],
-        };
-        let count = if parts[0] == parts[1] { 1 } else { 2 };
-        parts.into_iter().take(count).filter(|(_, keep)| !keep.is_zero())
     }
 }

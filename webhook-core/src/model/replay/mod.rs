@@ -1,14 +1,18 @@
 //! Many webhooks are sent again: which, how fast, and how far it has come.
 
 mod filter;
+#[cfg(feature = "admin")]
 mod plan;
+mod totals;
 
 use crate::wire::{Choice, Described};
 pub use filter::ReplayFilter;
-pub use plan::{ReplayPlan, ReplayTotals};
+#[cfg(feature = "admin")]
+pub use plan::ReplayPlan;
 use serde::{Deserialize, Serialize};
+pub use totals::ReplayTotals;
 
-use super::{ProcessPolicy, RateInterval, report::process_policy, wire};
+use super::{ProcessPolicy, RateInterval, resend::process_policy, wire};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -245,6 +249,7 @@ pub(super) fn room_for(work: &str, open: usize, most: usize) -> Result<(), Error
 }
 
 /// What is to change about a replay. What is absent stays.
+#[cfg(feature = "admin")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]

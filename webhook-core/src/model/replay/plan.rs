@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde::Serialize;
 
-use super::super::{DeliveryStatus, Log, wire};
+use super::super::{Log, wire};
 use crate::{clock::Timestamp, id::OutputId};
 
 /// What a replay would do, found without doing it.
@@ -45,38 +45,4 @@ pub struct ReplayPlan {
     pub duration_at_rate: Duration,
     /// The first logs, 10 at most.
     pub sample: Vec<Log>,
-}
-
-/// What came of the webhooks of a replay so far, counted when it is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ReplayTotals {
-    /// Logs that it has made.
-    #[cfg_attr(feature = "openapi", schema(read_only))]
-    pub queued: u64,
-    /// Those of them that arrived.
-    #[cfg_attr(feature = "openapi", schema(read_only))]
-    pub sent: u64,
-    /// Those that did not and will not.
-    #[cfg_attr(feature = "openapi", schema(read_only))]
-    pub failed: u64,
-    /// Those that rules or functions stopped, and those that were withdrawn.
-    #[cfg_attr(feature = "openapi", schema(read_only))]
-    pub rejected: u64,
-}
-
-impl ReplayTotals {
-    /// What the log of a webhook says that was withdrawn by the end of its replay.
-    pub const WITHDRAWN: &'static str = "withdrawn: its replay was cancelled";
-
-    /// Counts so many logs in a status.
-    pub fn count(&mut self, status: DeliveryStatus, logs: u64) {
-        self.queued += logs;
-        match status {
-            DeliveryStatus::Sent => self.sent += logs,
-            DeliveryStatus::Failed => self.failed += logs,
-            DeliveryStatus::Rejected => self.rejected += logs,
-            DeliveryStatus::Preparing | DeliveryStatus::Stalled | DeliveryStatus::Received => {}
-        }
-    }
 }

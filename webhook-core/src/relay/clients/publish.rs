@@ -99,6 +99,7 @@ impl Clients {
     }
 
     /// The account's clients that are connected to any node, and whether there may be more.
+    #[cfg_attr(not(feature = "admin"), expect(dead_code, reason = "the management calls it"))]
     pub(crate) async fn everywhere(&self, account: AccountId) -> (Vec<ConnectedClient>, bool) {
         let Some(cluster) = &self.cluster else { return (self.of(account), false) };
         let (others, more) = cluster.clients(account).await;

@@ -110,6 +110,7 @@ impl Deliverer {
     }
 
     /// How the circuit of an output stands here, and when it is open no more.
+    #[cfg_attr(not(feature = "admin"), expect(dead_code, reason = "the management calls it"))]
     pub(crate) fn circuit(&self, id: OutputId) -> (CircuitState, Option<Timestamp>) {
         let queue = self.queues.known(id);
         queue.map(|queue| queue.circuit(self.clock.now())).unwrap_or_default()

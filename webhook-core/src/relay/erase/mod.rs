@@ -77,6 +77,7 @@ impl Eraser {
     }
 
     /// Erases a webhook of the account, also when the caller stops waiting.
+    #[cfg_attr(not(feature = "admin"), expect(dead_code, reason = "the management calls it"))]
     pub(crate) async fn erase(
         &self,
         account: AccountId,
@@ -101,6 +102,7 @@ impl Eraser {
     }
 
     /// Says that an erasure was made.
+    #[cfg(feature = "admin")]
     pub(super) fn changed(&self) {
         self.changed.notify_one();
     }

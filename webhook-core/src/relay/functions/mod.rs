@@ -1,18 +1,25 @@
 //! Functions on the way of a webhook.
 
+#[cfg(feature = "admin")]
 mod trial;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
-pub(crate) use self::trial::{Candidate, Tried};
-use super::{cache::FunctionCache, options::RelayOptions, watch::Watch};
+#[cfg(feature = "admin")]
+pub(crate) use self::trial::Tried;
+use super::{
+    cache::{FunctionCache, Script},
+    options::RelayOptions,
+    watch::Watch,
+};
 use crate::{
     clock::{Clock, Ids, Timestamp},
     error::{Error, ErrorKind},
     function::{
         Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome, ScriptResponse,
+        Trial,
         record::{Detail, Given, Left, RunRecord},
     },
     id::{AccountId, ExecutionId, FunctionId},
@@ -83,15 +90,23 @@ struct Call {
     detail: Detail,
     /// What the run has to do.
     must: FunctionMust,
-    /// Where it is only tried.
-    trial: Option<Candidate>,
+    trial: Candidate,
+}
+
+/// A function that is only tried: nothing is set for a function on the way of a webhook.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Candidate {
+    /// The candidate's source; none to run the saved function.
+    script: Option<Arc<Script>>,
+    /// What its runs have kept so far.
+    trial: Option<Arc<Trial>>,
 }
 
 impl Call {
     /// A call of the function as it is saved, which may leave the webhook as it is.
     fn of(account_id: AccountId, function_id: FunctionId, given: Invoked, detail: Detail) -> Self {
         let must = FunctionMust::Anything;
-        Self { account_id, function_id, given, detail, must, trial: None }
+        Self { account_id, function_id, given, detail, must, trial: Candidate::default() }
     }
 }
 
@@ -159,7 +174,7 @@ impl Functions {
         output: &Output,
         webhook: &Webhook,
     ) -> Result<Transformed, FunctionFailed> {
-        let run = self.transform(function, bucket, output, webhook, None).await;
+        let run = self.transform(function, bucket, output, webhook, Candidate::default()).await;
         self.tell(bucket, function, webhook, run).await
     }
 
@@ -169,7 +184,7 @@ impl Functions {
         bucket: &Bucket,
         output: &Output,
         webhook: &Webhook,
-        trial: Option<Candidate>,
+        trial: Candidate,
     ) -> Result<Transformed, FunctionFailed> {
         let input = bucket.input(webhook.input_id);
         let metadata = metadata(bucket, input, Some(output));
@@ -305,7 +320,7 @@ impl Functions {
     async fn call(&self, call: Call) -> Result<Called, Error> {
         let Call { account_id, function_id, given, detail, must, trial } = call;
         let Invoked { request, response, metadata, checks } = given;
-        let (script, trial) = trial.map_or((None, None), Candidate::into_parts);
+        let Candidate { script, trial } = trial;
         let script = match script {
             Some(script) => script,
             None => {

@@ -4,10 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
 
-use super::{Call, FunctionFailed, FunctionFailure, Functions, Transformed};
+use super::{Call, Candidate, FunctionFailed, FunctionFailure, Functions, Transformed};
 use crate::{
     error::Error,
-    function::{Trial, record::Detail},
+    function::record::Detail,
     id::{AccountId, FunctionId},
     model::{Bucket, Driver, Invoked, Output, Request, TraceFunctionOutcome, Webhook},
     relay::cache::Script,
@@ -39,28 +39,14 @@ impl Tried {
     }
 }
 
-/// A function that is only tried.
-#[derive(Clone, Debug)]
-pub(crate) struct Candidate {
-    /// The candidate's source; none to run the saved function.
-    script: Option<Arc<Script>>,
-    /// What its runs have kept so far.
-    trial: Arc<Trial>,
-}
-
 impl Candidate {
     /// The function as it is saved.
     pub(crate) fn saved() -> Self {
-        Self { script: None, trial: Arc::default() }
+        Self { script: None, trial: Some(Arc::default()) }
     }
 
     fn of(script: Script) -> Self {
-        Self { script: Some(Arc::new(script)), trial: Arc::default() }
-    }
-
-    /// The source that runs instead of the saved one, if there is one, and the values of the trial.
-    pub(super) fn into_parts(self) -> (Option<Arc<Script>>, Option<Arc<Trial>>) {
-        (self.script, Some(self.trial))
+        Self { script: Some(Arc::new(script)), trial: Some(Arc::default()) }
     }
 }
 
@@ -88,7 +74,7 @@ impl Functions {
         webhook: &Webhook,
         trial: Option<Candidate>,
     ) -> Result<Tried, Error> {
-        match self.transform(function, bucket, output, webhook, trial).await {
+        match self.transform(function, bucket, output, webhook, trial.unwrap_or_default()).await {
             Ok(Transformed { run, request, stop }) => {
                 let duration = run.execution.duration;
                 let unmodified = run.execution.left.is_unmodified();
@@ -120,7 +106,7 @@ impl Functions {
     ) -> Result<Value, Error> {
         let script = Script::of_source(account_id, driver, source, Arc::default());
         let call = Call::of(account_id, self.ids.next(), invoked, Detail::NoContent);
-        let called = self.call(Call { trial: Some(Candidate::of(script)), ..call }).await?;
+        let called = self.call(Call { trial: Candidate::of(script), ..call }).await?;
         let mut answer = called.answer()?;
         answer["function_id"] = "".into();
         Ok(answer)

@@ -355,6 +355,7 @@ impl Notifier {
     }
 
     /// Puts a webhook into the bucket of a notification that says nothing but that it comes.
+    #[cfg_attr(not(feature = "admin"), expect(dead_code, reason = "the management calls it"))]
     pub(crate) async fn test(&self, notification: &Notification) -> Result<WebhookId, Error> {
         let target = notification.spec.target().ok_or_else(|| Error::not_found("bucket"))?;
         let id = self.ids.next();

@@ -104,7 +104,7 @@ pub(crate) struct Receiver {
     pub(crate) buckets: Arc<BucketCache>,
     pub(crate) domains: DomainCache,
     /// How many webhooks a month accounts may receive; none for any number.
-    pub(crate) quotas: Option<Arc<dyn Quota>>,
+    pub(crate) quota: Option<Arc<dyn Quota>>,
     pub(crate) cluster: Option<Arc<Cluster>>,
     /// Bounds the bodies that are being received.
     pub(crate) body_bytes: ByteSemaphore,
@@ -128,7 +128,7 @@ impl Receiver {
         Self {
             buckets: buckets.clone(),
             domains: DomainCache::new(options.cached_domains, parts.max_age(), documents),
-            quotas: parts.quotas.clone(),
+            quota: parts.quota.clone(),
             cluster: cluster.clone(),
             body_bytes: ByteSemaphore::new(options.max_receiving_bytes),
             checker: checker.clone(),
@@ -312,10 +312,10 @@ impl Receiver {
     /// Room for one more webhook in the account's month. Other nodes are told of the first
     /// refusal, so that they look in the store before they let through another one.
     pub(super) async fn room(&self, account: AccountId) -> Result<Ticket, Error> {
-        let Some(quotas) = &self.quotas else { return Ok(Ticket::default()) };
-        let admitted = Arc::clone(quotas).admit(account).await;
+        let Some(quota) = &self.quota else { return Ok(Ticket::default()) };
+        let admitted = Arc::clone(quota).admit(account).await;
         if admitted.is_err()
-            && quotas.is_used_up(account)
+            && quota.is_used_up(account)
             && let Some(cluster) = &self.cluster
         {
             cluster.tell(To::All, Content::Changed(Change::Plan(account)));

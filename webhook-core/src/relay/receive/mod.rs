@@ -5,6 +5,7 @@ mod credentials;
 mod domain;
 mod hosts;
 mod ingest;
+#[cfg(feature = "admin")]
 mod own;
 mod proxies;
 mod refusals;

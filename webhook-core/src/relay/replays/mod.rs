@@ -15,6 +15,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
+#[cfg(feature = "admin")]
 pub(super) use self::items::targets;
 pub(crate) use self::source::Source;
 pub(super) use self::source::{Looked, place};

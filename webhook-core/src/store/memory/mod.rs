@@ -1,5 +1,6 @@
 //! Stores that keep everything in memory.
 
+#[cfg(feature = "admin")]
 mod account;
 mod catalog;
 mod cron;
@@ -16,6 +17,7 @@ mod replay;
 mod retention;
 mod row;
 mod seen;
+#[cfg(feature = "admin")]
 mod session;
 #[cfg(test)]
 mod tests;
@@ -25,6 +27,7 @@ use std::{
     sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
+#[cfg(feature = "admin")]
 use account::{Accounts, Bills, Tokens};
 use documents::Directory;
 use erasure::Erasures;
@@ -32,6 +35,7 @@ use function::Functions;
 use notification::Notices;
 use queue::{Locked, Queue};
 use replay::Replays;
+#[cfg(feature = "admin")]
 use session::Sessions;
 
 use crate::lock::Lock;
@@ -84,14 +88,18 @@ use crate::lock::Lock;
 /// # let _ = store;
 /// ```
 pub struct MemoryStore {
+    #[cfg(feature = "admin")]
     accounts: Lock<Accounts>,
+    #[cfg(feature = "admin")]
     bills: Lock<Bills>,
     /// Taken first by an operation that needs several of these locks.
     directory: RwLock<Directory>,
     /// Taken after `directory`, and before `queue`.
     functions: Lock<Functions>,
     queue: Lock<Queue>,
+    #[cfg(feature = "admin")]
     tokens: Lock<Tokens>,
+    #[cfg(feature = "admin")]
     sessions: Lock<Sessions>,
     /// Taken after `directory`.
     notices: Lock<Notices>,
@@ -113,12 +121,16 @@ impl MemoryStore {
     #[must_use]
     pub fn with_capacity(max_webhooks: usize) -> Self {
         Self {
+            #[cfg(feature = "admin")]
             accounts: Lock::default(),
+            #[cfg(feature = "admin")]
             bills: Lock::default(),
             directory: RwLock::default(),
             functions: Lock::default(),
             queue: Lock::new(Queue::new(max_webhooks, Self::DEFAULT_MAX_BYTES)),
+            #[cfg(feature = "admin")]
             tokens: Lock::default(),
+            #[cfg(feature = "admin")]
             sessions: Lock::default(),
             notices: Lock::default(),
             replays: Lock::default(),
