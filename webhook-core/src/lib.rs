@@ -97,7 +97,7 @@ pub mod xml;
 use crate::wire::id;
 pub use crate::wire::id::{
     AccountId, BucketId, CronId, DeliveryId, DomainId, ErasureId, ExecutionId, FunctionId, Id,
-    InputId, InvalidId, NodeId, NotificationId, OutputId, ReplayId, TokenId, WebhookId, kind,
+    InputId, InvalidId, NodeId, NotificationId, OutputId, ReplayId, TokenId, WebhookId,
 };
 pub use crate::wire::{Error, ErrorKind};
 #[cfg(any(test, feature = "test-util"))]

@@ -55,7 +55,12 @@ pub use crate::model::config::output::{
 pub use crate::model::config::signature::{OnFailure, SecretSpec, SignatureSpec};
 #[cfg(feature = "admin")]
 pub(crate) use crate::wire::constant_time_eq;
-pub use crate::wire::{Choice, Described, Extension, Headers, Request, Secret, described};
+pub use crate::wire::{Choice, Described, Extension, Headers, Request, Secret};
+// Forms and documents read it, and so does the derived code here.
+#[cfg(feature = "admin")]
+pub use crate::wire::described;
+#[cfg(not(feature = "admin"))]
+pub(crate) use crate::wire::described;
 #[cfg(feature = "admin")]
 pub use billing::{
     Billing, BillingDetailsSpec, PlanChange, PlanItem, Subscription, SubscriptionStatus,

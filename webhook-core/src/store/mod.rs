@@ -36,7 +36,11 @@ mod row;
 mod search;
 #[cfg(feature = "admin")]
 mod session;
+#[cfg(feature = "admin")]
 pub mod tally;
+#[cfg(not(feature = "admin"))]
+#[expect(dead_code, unreachable_pub, reason = "other stores read it for the management")]
+mod tally;
 mod words;
 mod work;
 

@@ -132,7 +132,7 @@ impl<'de, K> Deserialize<'de> for Id<K> {
 }
 
 /// The kinds of things that have identifiers; never values, only types.
-pub mod kind {
+pub(crate) mod kind {
     /// An account.
     #[derive(Debug)]
     pub enum Account {}

@@ -2,6 +2,10 @@
 //! identifiers ([`id`]), moments ([`Timestamp`]), the one [`Error`], and how the declaration of a
 //! configured thing describes its fields ([`described`]).
 
+#[cfg_attr(
+    not(feature = "admin"),
+    expect(dead_code, unused_imports, unreachable_pub, reason = "forms read it")
+)]
 pub mod described;
 mod encoding;
 mod error;

@@ -20,7 +20,16 @@ type Place = (String, String);
 
 /// The list of the crate with this name and root, a line for each thing.
 pub(crate) fn of(name: &str, root: &Path) -> String {
-    let source = Source::read(root);
+    of_source(name, Source::read(root))
+}
+
+/// How many items the list has without a feature.
+pub(crate) fn count_without(feature: &str, name: &str, root: &Path) -> usize {
+    let list = of_source(name, Source::read_without(root, Some(feature)));
+    list.lines().filter(|line| !line.starts_with(' ')).count()
+}
+
+fn of_source(name: &str, source: Source) -> String {
     let mut walk = Walk { source: &source, entered: HashSet::new(), reached: Reached::default() };
     walk.enter(0, name.to_owned(), String::new());
     let Walk { reached, .. } = walk;

@@ -53,6 +53,16 @@ fn what_the_crates_offer_is_written_down() {
     );
 }
 
+/// The most items of webhook-core that an embedder without management has to know.
+const MOST_ITEMS: usize = 400;
+
+#[test]
+fn a_relay_without_management_has_few_items() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../webhook-core/src/lib.rs");
+    let items = list::count_without("admin", "webhook_core", &root);
+    assert!(items <= MOST_ITEMS, "{items} items without the feature admin, at most {MOST_ITEMS}");
+}
+
 /// A crate in files, and what the list says of it.
 #[test]
 fn the_list_has_what_is_reached_from_outside_and_nothing_else() {
@@ -91,6 +101,9 @@ fn the_list_has_what_is_reached_from_outside_and_nothing_else() {
     ] {
         fs::write(folder.path().join(name), text).expect("a file");
     }
-    let list = list::of("sample", &folder.path().join("lib.rs"));
+    let root = folder.path().join("lib.rs");
+    let list = list::of("sample", &root);
+    let items = list.lines().filter(|line| !line.starts_with(' ')).count();
+    assert_eq!(list::count_without("more", "sample", &root), items - 2, "more and more::run");
     assert_eq!(list, include_str!("sample.txt"), "{list}");
 }

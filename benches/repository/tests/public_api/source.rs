@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use quote::ToTokens;
 use syn::{
     Attribute, File, Ident, Item, ItemMod, Meta, Token, UseTree, Visibility, punctuated::Punctuated,
 };
@@ -18,6 +19,8 @@ const MOST_STEPS: usize = 16;
 /// A crate's modules; the first is its root.
 pub(crate) struct Source {
     pub(crate) modules: Vec<Module>,
+    /// A condition that does not hold, beside `test`.
+    absent: Option<String>,
 }
 
 pub(crate) struct Module {
@@ -55,7 +58,13 @@ pub(crate) enum Target {
 impl Source {
     /// The crate whose root is this file.
     pub(crate) fn read(root: &Path) -> Self {
-        let mut source = Self { modules: Vec::new() };
+        Self::read_without(root, None)
+    }
+
+    /// The crate without everything that needs this feature.
+    pub(crate) fn read_without(root: &Path, feature: Option<&str>) -> Self {
+        let absent = feature.map(|feature| format!("feature = {feature:?}"));
+        let mut source = Self { modules: Vec::new(), absent };
         let folder = root.parent().expect("a folder").to_owned();
         source.add(None, parse(root).items, &folder);
         source
@@ -67,9 +76,9 @@ impl Source {
         self.modules.push(Module { parent, items: Vec::new(), children, imports });
         for item in items {
             match item {
-                Item::Mod(module) if !is_test(&module.attrs) => self.add_child(id, module, folder),
+                Item::Mod(module) if self.has(&module.attrs) => self.add_child(id, module, folder),
                 Item::Mod(_) => {}
-                Item::Use(item) if is_test(&item.attrs) => {}
+                Item::Use(item) if !self.has(&item.attrs) => {}
                 Item::Use(item) => {
                     let public = is_public(&item.vis);
                     flatten(item.tree, Vec::new(), &mut |name, path| {
@@ -98,6 +107,12 @@ impl Source {
         let id = self.add(Some(parent), items, &own);
         let child = Child { name, id, public: is_public(&vis), attributes: attrs };
         self.modules[parent].children.push(child);
+    }
+
+    /// Whether something with these attributes is in the crate.
+    fn has(&self, attributes: &[Attribute]) -> bool {
+        let absent = self.absent.as_deref();
+        !is_test(attributes) && !absent.is_some_and(|absent| is_under(attributes, absent))
     }
 
     /// The path of a module below the root, which is empty.
@@ -223,21 +238,25 @@ pub(crate) fn is_public(visibility: &Visibility) -> bool {
 
 /// Whether something is there for the crate's own tests only.
 fn is_test(attributes: &[Attribute]) -> bool {
+    is_under(attributes, "test")
+}
+
+/// Whether something is there only under this condition.
+fn is_under(attributes: &[Attribute], condition: &str) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
-            && attribute.parse_args().is_ok_and(|condition| needs_test(&condition))
+            && attribute.parse_args().is_ok_and(|given| needs(&given, condition))
     })
 }
 
-/// Whether a condition holds in tests only: `test`, or `all` with it.
-fn needs_test(condition: &Meta) -> bool {
-    match condition {
-        Meta::Path(path) => path.is_ident("test"),
+/// Whether `given` holds only with `condition`: it is the same, or `all` with it.
+fn needs(given: &Meta, condition: &str) -> bool {
+    match given {
         Meta::List(list) if list.path.is_ident("all") => {
             let parts = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-            parts.is_ok_and(|parts| parts.iter().any(needs_test))
+            parts.is_ok_and(|parts| parts.iter().any(|part| needs(part, condition)))
         }
-        _ => false,
+        _ => given.to_token_stream().to_string() == condition,
     }
 }
 

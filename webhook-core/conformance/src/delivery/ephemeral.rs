@@ -108,8 +108,7 @@ pub async fn ephemeral_processed_content_is_forgotten(stores: &Stores) {
 
 /// The content is there as long as one delivery needs it, processed requests of others included.
 pub async fn ephemeral_content_stays_until_the_last_outcome(stores: &Stores) {
-    let (webhook, outputs, node) =
-        (ephemeral(), ids::<webhook_core::kind::Output>(3), node(stores).await);
+    let (webhook, outputs, node) = (ephemeral(), ids(3), node(stores).await);
     let deliveries: Vec<_> = outputs.iter().map(|output| new_delivery(*output, NOW)).collect();
     accept(stores, &webhook, &deliveries).await;
     for (left, delivery) in deliveries.iter().enumerate().rev() {
