@@ -69,7 +69,7 @@ fn what_a_provider_requires_is_asked_for() {
             let named = match field.name.split_once('.') {
                 Some((_, parameter)) => {
                     spec.parameters.remove(parameter);
-                    format!("{}", field.name)
+                    field.name.clone()
                 }
                 None => {
                     spec.secrets.clear();
