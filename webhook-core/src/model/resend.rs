@@ -15,7 +15,7 @@ pub struct Resend {
     /// Another output of the webhook's bucket; none for the same one, or for
     /// all enabled outputs when the earlier delivery had none.
     pub output: Option<OutputId>,
-    /// What of the processing is done again.
+    /// The steps that are repeated.
     pub policy: ProcessPolicy,
 }
 

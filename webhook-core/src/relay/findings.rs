@@ -36,7 +36,7 @@ pub(crate) enum Found {
     Working,
 }
 
-/// The findings that nobody has acted on yet.
+/// The findings that wait for the relay to act on them.
 #[derive(Debug)]
 pub(crate) struct Findings {
     queue: Lock<VecDeque<Finding>>,
@@ -101,7 +101,7 @@ impl Findings {
                 changes.push(pause(PausedBy::Gone, reason));
             }
             Found::Failing(since) => {
-                // What failed before somebody resumed it has been acted on.
+                // Failures before the output was resumed do not count.
                 let since = output.pauses.resumed_at().map_or(since, |at| since.max(at));
                 if output.failing_since.is_none() {
                     changes.push(Change::State(StateChange::Failing(id, since)));

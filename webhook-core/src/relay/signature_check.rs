@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// A request whose signature somebody asks about.
+/// A request whose signature is checked for a caller.
 #[derive(Debug)]
 pub(crate) enum Asked<'a> {
     /// As it is stored: when it was signed does not count.

@@ -1,4 +1,4 @@
-//! The stores of management beside the stores of a relay.
+//! The stores that only the management uses.
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 
 #[cfg_attr(
     not(feature = "admin"),
-    expect(dead_code, unused_imports, unreachable_pub, reason = "forms read it")
+    expect(unused_imports, unreachable_pub, reason = "forms read it")
 )]
 pub mod described;
 mod encoding;

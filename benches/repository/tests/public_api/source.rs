@@ -19,7 +19,7 @@ const MOST_STEPS: usize = 16;
 /// A crate's modules; the first is its root.
 pub(crate) struct Source {
     pub(crate) modules: Vec<Module>,
-    /// A condition that does not hold, beside `test`.
+    /// A condition that does not hold, as `test` does not.
     absent: Option<String>,
 }
 
@@ -241,7 +241,7 @@ fn is_test(attributes: &[Attribute]) -> bool {
     is_under(attributes, "test")
 }
 
-/// Whether something is there only under this condition.
+/// Whether an item with these attributes needs this condition.
 fn is_under(attributes: &[Attribute], condition: &str) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")

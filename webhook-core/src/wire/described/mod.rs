@@ -28,11 +28,15 @@
 //! ```
 
 mod bounds;
+mod check;
+#[cfg(feature = "admin")]
 mod place;
 mod typed;
 mod value;
 
-pub use place::{blank, check, drop_empty_rows, get, secrets, set};
+pub use check::{check, secrets};
+#[cfg(feature = "admin")]
+pub use place::{blank, drop_empty_rows, get, set};
 pub use typed::{NO_MOMENT, days, duration_text, hours, minutes, moment, seconds};
 pub use value::{Choice, Entry, Optional, Rows, Value};
 

@@ -1,7 +1,7 @@
 //! Fields by their places in an object: `throttle.rate`, `signing.secrets.0.secret`.
 
-use super::{Described, Field, Invalid, Shape, Value};
-use crate::wire::{Error, Secret};
+use super::{Described, Field, Shape, Value};
+use crate::wire::Error;
 
 /// How many rows a list can get by [`set`].
 const MAX_ROWS: usize = 1_000;
@@ -77,35 +77,6 @@ pub fn drop_empty_rows(object: &mut dyn Described) {
         {
             drop_empty_rows(object);
         }
-    }
-}
-
-/// Whether each field is within its bounds, and the fields of each object fit together. `place`
-/// is that of the object, and ends with a dot unless it is empty.
-///
-/// # Errors
-/// The first field that is wrong, by its place.
-pub fn check(object: &dyn Described, place: &str) -> Result<(), Invalid> {
-    for (field, value) in object.fields() {
-        let here = format!("{place}{}", field.name);
-        value.check(field).map_err(|invalid| invalid.below(&here))?;
-        if let Some(object) = value.object() {
-            check(object, &format!("{here}."))?;
-        }
-        let rows = value.rows();
-        let count = rows.map_or(0, |rows| rows.count());
-        for (at, row) in (0..count).filter_map(|at| Some((at, rows?.row(at)?))) {
-            check(row, &format!("{here}[{at}]."))?;
-        }
-    }
-    object.rules().map_err(|invalid| invalid.below(place))
-}
-
-/// Shows each secret in an object, with its place: `secrets[0].secret`.
-pub fn secrets(object: &mut dyn Described, place: &str, show: &mut dyn FnMut(&str, &mut Secret)) {
-    let names: Vec<_> = object.fields().iter().map(|(field, _)| field.name).collect();
-    for (name, value) in names.into_iter().zip(object.values()) {
-        value.secrets(&format!("{place}{name}"), show);
     }
 }
 
