@@ -19,8 +19,8 @@ pub struct Resend {
     pub policy: ProcessPolicy,
 }
 
-/// What of the processing is done again. The input's function is not: what it
-/// made of the webhook is what was stored. Only where it failed, `Force` takes
+/// The steps that a resend repeats. The input's function is not among them: the store has
+/// its result. Only where it failed, `Force` takes
 /// the webhook through it again, as one that was just received; if it fails
 /// again, that is a `Conflict`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Choice)]

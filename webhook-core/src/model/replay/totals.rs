@@ -4,20 +4,20 @@ use serde::Serialize;
 
 use super::super::DeliveryStatus;
 
-/// What came of the webhooks of a replay so far, counted when it is asked for.
+/// The logs of a replay by their status, counted for each answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReplayTotals {
     /// Logs that it has made.
     #[cfg_attr(feature = "openapi", schema(read_only))]
     pub queued: u64,
-    /// Those of them that arrived.
+    /// Logs of the replay that arrived.
     #[cfg_attr(feature = "openapi", schema(read_only))]
     pub sent: u64,
-    /// Those that did not and will not.
+    /// Logs of the replay whose deliveries failed for good.
     #[cfg_attr(feature = "openapi", schema(read_only))]
     pub failed: u64,
-    /// Those that rules or functions stopped, and those that were withdrawn.
+    /// Logs of the replay that rules or functions stopped, and logs that were withdrawn.
     #[cfg_attr(feature = "openapi", schema(read_only))]
     pub rejected: u64,
 }
@@ -26,7 +26,7 @@ impl ReplayTotals {
     /// What the log of a webhook says that was withdrawn by the end of its replay.
     pub const WITHDRAWN: &'static str = "withdrawn: its replay was cancelled";
 
-    /// Counts so many logs in a status.
+    /// Adds `logs` to the count of a status.
     pub fn count(&mut self, status: DeliveryStatus, logs: u64) {
         self.queued += logs;
         match status {
