@@ -14,7 +14,7 @@ pub struct ReplayTotals {
     /// Logs of the replay that arrived.
     #[cfg_attr(feature = "openapi", schema(read_only))]
     pub sent: u64,
-    /// Logs of the replay whose deliveries failed for good.
+    /// Logs of the replay whose deliveries failed permanently.
     #[cfg_attr(feature = "openapi", schema(read_only))]
     pub failed: u64,
     /// Logs of the replay that rules or functions stopped, and logs that were withdrawn.
