@@ -77,7 +77,6 @@ pub mod cluster;
 pub mod credentials;
 pub mod cron;
 pub mod destination;
-mod error;
 pub mod forward;
 pub mod function;
 pub mod guard;
@@ -94,12 +93,12 @@ mod wire;
 #[cfg(feature = "xml")]
 pub mod xml;
 
-use crate::wire::id;
 pub use crate::wire::id::{
     AccountId, BucketId, CronId, DeliveryId, DomainId, ErasureId, ExecutionId, FunctionId, Id,
     InputId, InvalidId, NodeId, NotificationId, OutputId, ReplayId, TokenId, WebhookId,
 };
 pub use crate::wire::{Error, ErrorKind};
+use crate::wire::{error, id};
 #[cfg(any(test, feature = "test-util"))]
 pub use clock::TokioClock;
 pub use clock::{Clock, Ids, Month, Random, SystemClock, SystemRandom, Timestamp};

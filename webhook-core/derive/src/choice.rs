@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DeriveInput, Error, LitStr, Result};
+use syn::{Data, DeriveInput, Error, Result};
 
 use crate::words;
 
@@ -15,12 +15,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let (mut variants, mut names) = (Vec::new(), Vec::new());
     for variant in &data.variants {
         let ident = &variant.ident;
-        let wire = words::serde(&variant.attrs, "rename")
-            .unwrap_or_else(|| words::renamed(ident, rule.as_deref()));
-        let mut label = wire.clone();
-        for attribute in variant.attrs.iter().filter(|it| it.path().is_ident("choice")) {
-            label = attribute.parse_args::<LitStr>()?.value();
-        }
+        let (wire, label) = words::variant(variant, rule.as_deref(), "choice")?;
         variants.push(quote!(Self::#ident));
         names.push(quote!((#wire, #label)));
     }

@@ -104,6 +104,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
         }
     });
     let name = &input.ident;
+    let value = value(name);
     let row = is_row.then(|| {
         quote! {
             impl ::webhook_core::model::described::Entry for #name {
@@ -148,6 +149,15 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
             #rules
         }
 
+        #value
+
+        #row
+    })
+}
+
+/// How a field holds an object of this type.
+pub(crate) fn value(name: &Ident) -> TokenStream {
+    quote! {
         impl ::webhook_core::model::described::Value for #name {
             fn shape(&self) -> ::webhook_core::model::described::Shape {
                 ::webhook_core::model::described::Shape::Object
@@ -165,7 +175,5 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
                 Some(Box::new(Self::default()))
             }
         }
-
-        #row
-    })
+    }
 }

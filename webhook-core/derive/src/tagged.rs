@@ -2,9 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{DataEnum, DeriveInput, Error, Fields, LitStr, Result};
+use syn::{DataEnum, DeriveInput, Error, Fields, Result};
 
-use crate::words;
+use crate::{object, words};
 
 pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
     let rule = words::serde(&input.attrs, "rename_all");
@@ -12,12 +12,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
         (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for variant in &data.variants {
         let ident = &variant.ident;
-        let wire = words::serde(&variant.attrs, "rename")
-            .unwrap_or_else(|| words::renamed(ident, rule.as_deref()));
-        let mut label = wire.clone();
-        for attribute in variant.attrs.iter().filter(|it| it.path().is_ident("kind")) {
-            label = attribute.parse_args::<LitStr>()?.value();
-        }
+        let (wire, label) = words::variant(variant, rule.as_deref(), "kind")?;
         match &variant.fields {
             Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {}
             _ => return Err(Error::new_spanned(ident, "a kind has one struct with its fields")),
@@ -29,6 +24,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
         make.push(quote!(#wire => Self::#ident(Default::default())));
     }
     let name = &input.ident;
+    let value = object::value(name);
     Ok(quote! {
         impl #name {
             fn described(&self) -> &dyn ::webhook_core::model::described::Described {
@@ -74,22 +70,6 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
             }
         }
 
-        impl ::webhook_core::model::described::Value for #name {
-            fn shape(&self) -> ::webhook_core::model::described::Shape {
-                ::webhook_core::model::described::Shape::Object
-            }
-
-            fn object(&self) -> Option<&dyn ::webhook_core::model::described::Described> {
-                Some(self)
-            }
-
-            fn object_mut(&mut self) -> Option<&mut dyn ::webhook_core::model::described::Described> {
-                Some(self)
-            }
-
-            fn blank(&self) -> Option<Box<dyn ::webhook_core::model::described::Described>> {
-                Some(Box::new(Self::default()))
-            }
-        }
+        #value
     })
 }

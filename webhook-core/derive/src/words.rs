@@ -1,6 +1,6 @@
 //! What attributes of other crates say: the text of a doc comment, and names on the wire.
 
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Result, Variant};
 
 /// The doc comment as one paragraph.
 pub(crate) fn help(attributes: &[Attribute]) -> String {
@@ -33,8 +33,21 @@ pub(crate) fn serde(attributes: &[Attribute], key: &str) -> Option<String> {
     found
 }
 
+/// The name of a variant on the wire, and its name in a form: the text of the attribute
+/// `label`, or else the same.
+pub(crate) fn variant(
+    variant: &Variant,
+    rule: Option<&str>,
+    label: &str,
+) -> Result<(String, String)> {
+    let wire = serde(&variant.attrs, "rename").unwrap_or_else(|| renamed(&variant.ident, rule));
+    let attribute = variant.attrs.iter().find(|it| it.path().is_ident(label));
+    let label = attribute.map(|it| it.parse_args::<LitStr>()).transpose()?;
+    Ok((wire.clone(), label.map_or(wire, |label| label.value())))
+}
+
 /// The name of a variant as `rename_all` has it.
-pub(crate) fn renamed(variant: &Ident, rule: Option<&str>) -> String {
+fn renamed(variant: &Ident, rule: Option<&str>) -> String {
     let name = variant.to_string();
     match rule {
         Some("lowercase") => name.to_lowercase(),

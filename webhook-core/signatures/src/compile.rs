@@ -112,8 +112,8 @@ fn texts(value: Option<&Value>) -> Vec<String> {
     texts
 }
 
-pub(crate) fn compile(spec: &VerifierBuilder) -> Result<Compiled, Invalid> {
-    let (scheme, need) = scheme_of(&spec.provider)?;
+pub(crate) fn compile(builder: &VerifierBuilder) -> Result<Compiled, Invalid> {
+    let (scheme, need) = scheme_of(&builder.provider)?;
     let signed = check_scheme(&scheme)?;
     let handshakes: Result<Vec<_>, _> = scheme
         .challenges
@@ -129,12 +129,12 @@ pub(crate) fn compile(spec: &VerifierBuilder) -> Result<Compiled, Invalid> {
     Ok(Compiled {
         signature: Field::from(&scheme.signature),
         timestamp: scheme.timestamp.as_ref().map(Field::from),
-        tolerance: tolerance(spec.tolerance.as_nanos(), &scheme)?,
+        tolerance: tolerance(builder.tolerance.as_nanos(), &scheme)?,
         uses_secret: signed.refers_to(&Reference::Secret),
-        secrets: secrets(&spec.secrets, &scheme, need.secrets)?,
-        parameters: parameters(&spec.parameters, &need.parameters)?,
-        url: url(&spec.url)?,
-        handshakes: if spec.challenges { handshakes } else { Vec::new() },
+        secrets: secrets(&builder.secrets, &scheme, need.secrets)?,
+        parameters: parameters(&builder.parameters, &need.parameters)?,
+        url: url(&builder.url)?,
+        handshakes: if builder.challenges { handshakes } else { Vec::new() },
         signed,
         key_url,
         scheme,

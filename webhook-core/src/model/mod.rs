@@ -34,7 +34,6 @@ mod token;
 #[cfg(feature = "admin")]
 mod trace;
 mod webhook;
-pub(crate) mod wire;
 
 pub use crate::forward::history::TraceAttempt;
 pub use crate::model::config::bucket::{AuthType, Bucket, BucketAuth, BucketSpec, LogRetention};
@@ -55,6 +54,7 @@ pub use crate::model::config::output::{
 pub use crate::model::config::signature::{OnFailure, SecretSpec, SignatureSpec};
 #[cfg(feature = "admin")]
 pub(crate) use crate::wire::constant_time_eq;
+pub(crate) use crate::wire::json as wire;
 pub use crate::wire::{Choice, Described, Extension, Headers, Request, Secret};
 // Forms and documents read it, and so does the derived code here.
 #[cfg(feature = "admin")]

@@ -146,7 +146,8 @@ impl Shop {
     }
 
     async fn admit(&self) -> Result<Ticket, Error> {
-        Arc::clone(&self.quotas).admit(self.account).await
+        let quota: Arc<dyn Quota> = self.quotas.clone();
+        quota.admit(self.account).await
     }
 
     async fn receive(&self) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! The one error of the library: what a caller can act on, and the cause for the log.
 
-use std::{error::Error as StdError, time::Duration};
+use std::{error::Error as StdError, fmt::Display, time::Duration};
 
 use http::StatusCode;
 
@@ -149,5 +149,14 @@ impl Error {
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         self.retry_after
+    }
+}
+
+/// Refuses a request as [`Invalid`](ErrorKind::Invalid), with its field and the reason, when
+/// `is_invalid`. The reason is written out only then.
+pub(crate) fn invalid_if(is_invalid: bool, field: &str, reason: impl Display) -> Result<(), Error> {
+    match is_invalid {
+        true => Err(Error::invalid(field, reason)),
+        false => Ok(()),
     }
 }

@@ -8,7 +8,7 @@
 )]
 pub mod described;
 mod encoding;
-mod error;
+pub(crate) mod error;
 mod extension;
 mod headers;
 pub(crate) mod id;

@@ -25,7 +25,6 @@ const FLOORS: &[(&str, &[&str])] = &[
 const CORE: &[&str] = &[
     "wire",
     "encoding",
-    "error",
     "lock",
     "clock",
     "guard",

@@ -313,7 +313,7 @@ impl Receiver {
     /// refusal, so that they look in the store before they let through another one.
     pub(super) async fn room(&self, account: AccountId) -> Result<Ticket, Error> {
         let Some(quota) = &self.quota else { return Ok(Ticket::default()) };
-        let admitted = Arc::clone(quota).admit(account).await;
+        let admitted = quota.admit(account).await;
         if admitted.is_err()
             && quota.is_used_up(account)
             && let Some(cluster) = &self.cluster

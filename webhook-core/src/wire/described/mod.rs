@@ -29,16 +29,20 @@
 
 mod bounds;
 mod check;
+mod choice;
+mod list;
 #[cfg(feature = "admin")]
 mod place;
 mod typed;
 mod value;
 
 pub use check::{check, secrets};
+pub use choice::{Choice, Optional};
+pub use list::{Entry, Rows};
 #[cfg(feature = "admin")]
 pub use place::{blank, drop_empty_rows, get, set};
 pub use typed::{NO_MOMENT, days, duration_text, hours, minutes, moment, seconds};
-pub use value::{Choice, Entry, Optional, Rows, Value};
+pub use value::Value;
 
 use crate::wire::Error;
 
