@@ -290,8 +290,7 @@ impl Storage {
         (buckets, after): (&[BucketId], Option<LogCursor>),
         limit: usize,
     ) -> Result<Loaded, Error> {
-        let received = Some(number(DeliveryStatus::Received));
-        let sources = listing::sources(snapshot, deltas, account_id, received).await?.into_iter();
+        let sources = listing::for_clients(snapshot, deltas, account_id).await?.into_iter();
         let wanted = sources
             .filter(|source| buckets.iter().any(|bucket| bucket.as_uuid() == source.bucket_id));
         let range_of = |Source { bucket_id, output_id, .. }: Source| {

@@ -13,6 +13,7 @@ use std::{
 };
 
 use foldhash::HashMap;
+use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
@@ -124,6 +125,8 @@ pub(crate) struct Deliverer {
     pub(super) observer: Arc<dyn Observer>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) options: Arc<RelayOptions>,
+    /// Told when a bucket has changed: an output may be deleted.
+    pub(crate) changed: Notify,
 }
 
 impl Deliverer {

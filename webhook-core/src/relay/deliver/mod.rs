@@ -4,6 +4,7 @@
 //! worker makes an [`attempt`](self::attempt) and [`settle`](self::settle)s it.
 
 mod attempt;
+mod cancel;
 mod circuit;
 mod claim;
 mod dispatch;
