@@ -131,7 +131,9 @@ async fn end(tx: &impl Tx, ids: &[Uuid]) -> Result<Vec<(Changed, CountedLog)>, D
     let values = [number(DeliveryStatus::Failed).into(), "the output was deleted".into()];
     let tail = format!(" RETURNING id, webhook_id, ephemeral, {COLUMNS}");
     let ids = ids.iter().map(|id| Param::from(*id));
-    let stalled = number(DeliveryStatus::Stalled);
-    let read = |row: &Row<'_>| Ok((Changed::of_row(row)?, counted_with(row, stalled)?));
+    let read = |row: &Row<'_>| {
+        let if_stalled = counted_with(row, number(DeliveryStatus::Stalled))?;
+        Ok((Changed::of_row(row)?, if_stalled))
+    };
     tx.query(over_set(head, values, ids, &tail), read).await
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use sea_orm::{DatabaseTransaction, prelude::Uuid};
 use webhook_core::{
     AccountId, BucketId, Error, Timestamp,
-    model::{DeliveryStatus, Log},
+    model::Log,
     store::{
         ClientReport, CountQuery, DayCount, Drain, Drained, EraseWebhook, ErasedWebhook, LogCursor,
         LogHeads, LogOrder, LogPage, LogQuery, LogSearch, LogStore, LogsFound, MinuteCount,
@@ -15,7 +15,7 @@ use webhook_core::{
 
 use crate::{
     Storage,
-    entity::{delivery::number, millis},
+    entity::millis,
     fault::About,
     fold::Deltas,
     listing::{

@@ -253,8 +253,9 @@ impl Deliverer {
                     turn.instrument(self.observer.span(pending)).await;
                 }
                 Next::Expire(delivery) => {
-                    let report = queue.unsent(&delivery.pending);
-                    self.settler.settle(queue, None, &delivery.pending, report).await;
+                    let (at, pending) = (bucket.as_deref().zip(output), &delivery.pending);
+                    let report = queue.unsent(pending, self.clock.now());
+                    self.settler.settle(queue, at, pending, report).await;
                 }
                 Next::Claim(limit) => {
                     if self.claimer.claim(&self.lease, queue, limits, limit).await {

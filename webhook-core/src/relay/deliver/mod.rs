@@ -18,6 +18,7 @@ mod pace;
 mod queue;
 mod replayed;
 mod settle;
+mod slow;
 mod sweep;
 mod timers;
 mod workers;

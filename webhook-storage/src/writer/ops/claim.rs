@@ -115,7 +115,7 @@ async fn take(
         tx.execute(over_set(head, values, ids.iter().map(|id| Param::from(*id)), "")).await?;
         load(tx, &ids, &mut context.counters).await?
     };
-    let next_due = with(NEXT_DUE, [claim.output_id.as_uuid().into(); 2]);
+    let next_due = with(NEXT_DUE, [(); 2].map(|()| claim.output_id.as_uuid().into()));
     let next_due = tx.query_one(next_due, |row| row.get::<Option<i64>>("due_at")).await?;
     Ok(Taken { what: Claimed::new(deliveries, next_due.flatten().map(moment)), objects })
 }
@@ -127,7 +127,7 @@ async fn candidates(
     max_bytes: usize,
 ) -> Result<Vec<Uuid>, DatabaseError> {
     let limit = i64::try_from(claim.limit.min(MAX_DELIVERIES)).unwrap_or_default();
-    let mut values = vec![Param::from(claim.output_id.as_uuid()); 2];
+    let mut values = Vec::from([(); 2].map(|()| Param::from(claim.output_id.as_uuid())));
     let order = match claim.order {
         ClaimOrder::Due => {
             values.push(millis(claim.now).into());
