@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_server_that_is_alone_has_no_lease() {
-        let text = Metrics::new(false).text();
+        let text = Metrics::new(false).text(0);
         assert!(!text.contains("webhook_lease") && !text.contains("webhook_store_clock"), "{text}");
     }
 
