@@ -26,44 +26,24 @@
 //! A delivery is attempted at least once: after a crash between the request and
 //! the commit of its outcome it is sent again, with the same `X-Webhook-Relay-Id`.
 
-mod accept;
 mod byte_semaphore;
 mod cache;
 mod changes;
-mod checks;
 mod clients;
 mod cluster;
-mod credentials;
-mod crons;
 mod deliver;
 mod detach;
-mod end;
 mod erase;
-mod fetched;
-mod findings;
 mod functions;
 mod headers;
 mod held;
-mod inject;
-mod keep;
+mod intake;
 mod loops;
 #[cfg(feature = "admin")]
 mod management;
-mod notify;
-mod observer;
-mod options;
-mod outgoing;
 mod parts;
-mod quota;
-mod receive;
-mod refused;
-mod replays;
-mod resend;
-mod route;
 mod run;
-#[cfg(feature = "admin")]
-mod signature_check;
-mod stage;
+mod sources;
 mod take_part;
 mod waiters;
 mod watch;
@@ -73,40 +53,35 @@ use std::sync::Arc;
 pub use crate::cluster::{ClientInfo, ConnectedClient, Listening, StreamedWebhook};
 
 #[cfg(test)]
-pub(crate) use self::findings::{Finding, Found};
+pub(crate) use self::deliver::findings::{Finding, Found};
 use self::{
-    accept::Intake,
     cache::BucketCache,
-    checks::Checker,
     clients::Clients,
     cluster::Cluster,
-    crons::Crons,
-    deliver::{Deliverer, DelivererParts, Workers},
+    deliver::{Deliverer, DelivererParts, Workers, findings::Findings},
     erase::Eraser,
-    findings::Findings,
-    notify::Notifier,
-    receive::Receiver,
-    replays::Replays,
-    resend::Resender,
+    intake::{accept::Intake, checks::Checker, receive::Receiver},
+    sources::{crons::Crons, notify::Notifier, replays::Replays, resend::Resender},
     waiters::Waiters,
     watch::Watch,
 };
 pub use self::{
     clients::{Streamed, Subscription},
-    observer::{NoObserver, Observer, Swept},
-    options::RelayOptions,
-    receive::{
+    intake::receive::{
         ClientAddr, IngestService, InvalidProxies, TrustedProxies, host_name, requested_host,
+    },
+    parts::{
+        observer::{NoObserver, Observer, Swept},
+        options::RelayOptions,
     },
 };
 pub(crate) use self::{functions::Functions, parts::RelayParts};
 #[cfg(feature = "admin")]
 pub(crate) use self::{
     functions::{Candidate, Tried},
-    quota::{Quota, Ticket},
-    replays::Source,
-    route::answers,
-    signature_check::Asked,
+    intake::{route::answers, signature_check::Asked},
+    parts::quota::{Quota, Ticket},
+    sources::replays::Source,
 };
 use crate::{
     error::Error,

@@ -6,7 +6,11 @@ use bytes::Bytes;
 use http::HeaderMap;
 use tokio::time::Instant;
 
-use super::replayed::{Withdrawals, name_replayed};
+use super::{
+    credentials::Credentials,
+    outgoing,
+    replayed::{Withdrawals, name_replayed},
+};
 use crate::{
     body::cut,
     clock::Timestamp,
@@ -15,12 +19,9 @@ use crate::{
     model::{Attempt, Bucket, Output, Reason, ReplayTotals, Request},
     relay::{
         cluster::DestinationResponse,
-        credentials::Credentials,
         functions::{FunctionFailed, FunctionFailure, Functions, Transformed},
         loops,
-        observer::Observer,
-        options::RelayOptions,
-        outgoing,
+        parts::{observer::Observer, options::RelayOptions},
         waiters::Waiters,
     },
     retry::Outcome,

@@ -32,8 +32,9 @@ use crate::{
     lock::Lock,
     model::Output,
     relay::{
-        byte_semaphore::ByteSemaphore, cache::BucketCache, observer::Observer,
-        options::RelayOptions,
+        byte_semaphore::ByteSemaphore,
+        cache::BucketCache,
+        parts::{observer::Observer, options::RelayOptions},
     },
     store::DeliveryStore,
 };

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::{
     attempt::Attempter,
     claim::Claimer,
+    credentials::Credentials,
     dispatch::{Deliverer, Queues, queue_of},
+    findings::Findings,
     lease::Lease,
     queue::QueueLimits,
     replayed::Withdrawals,
@@ -17,9 +19,8 @@ use crate::{
     clock::Timestamp,
     error::Error,
     relay::{
-        byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients,
-        credentials::Credentials, findings::Findings, functions::Functions, parts::RelayParts,
-        waiters::Waiters, watch::Watch,
+        byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients, functions::Functions,
+        parts::RelayParts, waiters::Waiters, watch::Watch,
     },
     store::{Backlog, Sweep},
 };

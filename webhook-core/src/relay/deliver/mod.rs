@@ -6,13 +6,16 @@
 mod attempt;
 mod circuit;
 mod claim;
+mod credentials;
 mod dispatch;
 mod erase;
 mod fate;
+pub(super) mod findings;
 mod health;
 mod history;
 mod lease;
 mod lifecycle;
+pub(super) mod outgoing;
 mod pace;
 mod queue;
 mod replayed;

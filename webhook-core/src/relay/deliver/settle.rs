@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{
     attempt::{Report, sent_request},
     fate::{self, Fate, fate, reason},
+    findings::Findings,
     health, history,
     queue::OutputQueue,
     timers::Timers,
@@ -17,10 +18,11 @@ use crate::{
     model::{Bucket, Output},
     relay::{
         clients::Clients,
-        findings::Findings,
         functions::Functions,
-        observer::{self, Observer},
-        options::RelayOptions,
+        parts::{
+            observer::{self, Observer},
+            options::RelayOptions,
+        },
         waiters::Waiters,
         watch::Watch,
     },

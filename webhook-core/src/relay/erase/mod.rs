@@ -16,15 +16,14 @@ use super::{
     deliver::Deliverer,
     detach::Uncancelled,
     held::{HOLD, Held, LOOK_AGAIN},
-    options::RelayOptions,
-    replays::{Looked, Source, place},
+    parts::{RelayParts, options::RelayOptions},
+    sources::replays::{Looked, Source, place},
 };
 use crate::{
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
     id::{AccountId, NodeId, WebhookId},
     model::{Erasure, ReplayStatus},
-    relay::parts::RelayParts,
     store::{ClaimWork, DeliveryStore, ErasedWebhook, ErasureStore, LogStore},
 };
 

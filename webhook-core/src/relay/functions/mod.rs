@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(crate) use self::trial::Tried;
 use super::{
     cache::{FunctionCache, Script},
-    options::RelayOptions,
+    parts::{RelayParts, options::RelayOptions},
     watch::Watch,
 };
 use crate::{
@@ -27,7 +27,6 @@ use crate::{
         Attempt, Bucket, ExecutionStatus, FunctionMust, Input, Invoked, NotificationEvent, Output,
         Request, Webhook,
     },
-    relay::parts::RelayParts,
     store::{FunctionStore, NewExecution},
 };
 

@@ -5,12 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use http::{Uri, header::HOST};
 
-use super::{
-    cache::{BucketCache, VerifierCache},
-    fetched::FetchedKeys,
-    refused::RefusedLogs,
-    watch::Watch,
-};
+use super::{fetched::FetchedKeys, refused::RefusedLogs};
 use crate::{
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
@@ -18,26 +13,30 @@ use crate::{
         Bucket, Extension, Input, NotificationEvent, OnFailure, Request, SecretSpec, Webhook,
         signatures::{self, Action, Challenge, Keys, Now, Secret, Verdict, Verifier},
     },
-    relay::parts::RelayParts,
+    relay::{
+        cache::{BucketCache, VerifierCache},
+        parts::RelayParts,
+        watch::Watch,
+    },
     store::{Change, DocumentStore, InputStore, Seen, again},
 };
 
 /// Asks what inputs ask.
 #[derive(Debug)]
 pub(crate) struct Checker {
-    pub(super) verifiers: VerifierCache,
-    pub(super) keys: FetchedKeys,
-    pub(super) refused: RefusedLogs,
+    pub(in crate::relay) verifiers: VerifierCache,
+    pub(in crate::relay) keys: FetchedKeys,
+    pub(in crate::relay) refused: RefusedLogs,
     /// Where a handshake's secret goes.
-    pub(super) documents: Arc<dyn DocumentStore>,
-    pub(super) buckets: Arc<BucketCache>,
-    pub(super) watch: Arc<Watch>,
-    pub(super) clock: Arc<dyn Clock>,
+    pub(in crate::relay) documents: Arc<dyn DocumentStore>,
+    pub(in crate::relay) buckets: Arc<BucketCache>,
+    pub(in crate::relay) watch: Arc<Watch>,
+    pub(in crate::relay) clock: Arc<dyn Clock>,
 }
 
 /// What came of it.
 #[derive(Debug)]
-pub(super) enum Checked {
+pub(in crate::relay) enum Checked {
     /// It goes on, unless one of these was seen before.
     Passed(Vec<Seen>),
     /// It is a handshake, which goes no further.
@@ -69,10 +68,14 @@ fn reason_of(verdict: Option<&Verdict>) -> signatures::Reason {
 /// When a sender may try a handshake again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How many keys may be fetched for one webhook.
-pub(super) const MAX_FETCHES: usize = 3;
+pub(in crate::relay) const MAX_FETCHES: usize = 3;
 
 impl Checker {
-    pub(super) fn new(parts: &RelayParts, buckets: &Arc<BucketCache>, watch: &Arc<Watch>) -> Self {
+    pub(in crate::relay) fn new(
+        parts: &RelayParts,
+        buckets: &Arc<BucketCache>,
+        watch: &Arc<Watch>,
+    ) -> Self {
         Self {
             verifiers: VerifierCache::new(parts.options.cached_routes),
             keys: FetchedKeys::new(parts.destinations.http.forwarder.clone(), parts.clock.clone()),
@@ -86,7 +89,7 @@ impl Checker {
 
     /// Asks what `input` asks of `webhook`, which came to `uri`. Of an input that asks
     /// nothing, this looks at two fields.
-    pub(super) async fn check(
+    pub(in crate::relay) async fn check(
         &self,
         bucket: &Arc<Bucket>,
         input: &Input,
@@ -165,7 +168,7 @@ impl Checker {
     }
 
     /// Does what a handshake asks for before it is answered.
-    pub(super) async fn act(
+    pub(in crate::relay) async fn act(
         &self,
         bucket: &Bucket,
         input: &Input,
@@ -210,7 +213,7 @@ impl Checker {
 
     /// Whether a webhook that was refused is from whom it says by the secrets of today,
     /// however long ago that was.
-    pub(super) async fn verify_again(
+    pub(in crate::relay) async fn verify_again(
         &self,
         bucket: &Arc<Bucket>,
         input: &Input,
@@ -242,12 +245,12 @@ impl Checker {
     }
 }
 
-pub(super) fn now(moment: Timestamp) -> Now {
+pub(in crate::relay) fn now(moment: Timestamp) -> Now {
     Now::from_unix_nanos(i128::from(moment.as_millis()) * 1_000_000)
 }
 
 /// The request as its sender signed it.
-pub(super) fn signed<'a>(request: &'a Request, url: &'a str) -> signatures::Request<'a> {
+pub(in crate::relay) fn signed<'a>(request: &'a Request, url: &'a str) -> signatures::Request<'a> {
     signatures::Request {
         method: request.method.as_str(),
         url,
@@ -266,7 +269,12 @@ fn public_url(webhook: &Webhook, uri: &Uri) -> String {
 }
 
 /// The URL of a stored request: that of its input, at its own domain if it came there.
-pub(super) fn stored_url(request: &Request, secure: bool, input: &Input, prefix: &str) -> String {
+pub(in crate::relay) fn stored_url(
+    request: &Request,
+    secure: bool,
+    input: &Input,
+    prefix: &str,
+) -> String {
     let host = request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let domain = &input.spec.custom_domain;
     let path = match !domain.is_empty() && host.split(':').next() == Some(domain) {

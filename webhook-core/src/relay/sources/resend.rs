@@ -2,15 +2,6 @@
 
 use std::sync::Arc;
 
-use super::{
-    accept::Intake,
-    cache::BucketCache,
-    checks::{Checker, stored_url},
-    deliver::{QueuedDelivery, Reservation},
-    end::new_delivery,
-    route::{self, Match},
-    stage::InputDecision,
-};
 use crate::{
     clock::{Clock, Ids, Timestamp},
     error::{Error, ErrorKind},
@@ -19,23 +10,34 @@ use crate::{
         Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Reason, Replayed, Request, Resend,
         ResponseFromOutput, Webhook,
     },
-    relay::parts::RelayParts,
+    relay::{
+        cache::BucketCache,
+        deliver::{QueuedDelivery, Reservation},
+        intake::{
+            accept::Intake,
+            checks::{Checker, stored_url},
+            end::new_delivery,
+            route::{self, Match},
+            stage::InputDecision,
+        },
+        parts::RelayParts,
+    },
     rule::Subject,
     store::{NewDelivery, Pending, Redeliver},
 };
 
 /// Sends stored webhooks again.
 #[derive(Debug)]
-pub(super) struct Resender {
-    pub(super) intake: Arc<Intake>,
-    pub(super) buckets: Arc<BucketCache>,
-    pub(super) checker: Arc<Checker>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) ids: Arc<Ids>,
+pub(in crate::relay) struct Resender {
+    pub(in crate::relay) intake: Arc<Intake>,
+    pub(in crate::relay) buckets: Arc<BucketCache>,
+    pub(in crate::relay) checker: Arc<Checker>,
+    pub(in crate::relay) clock: Arc<dyn Clock>,
+    pub(in crate::relay) ids: Arc<Ids>,
 }
 
 impl Resender {
-    pub(super) fn new(
+    pub(in crate::relay) fn new(
         parts: &RelayParts,
         intake: &Arc<Intake>,
         buckets: &Arc<BucketCache>,
@@ -50,7 +52,11 @@ impl Resender {
         }
     }
 
-    pub(super) async fn resend(&self, account: AccountId, resend: Resend) -> Result<(), Error> {
+    pub(in crate::relay) async fn resend(
+        &self,
+        account: AccountId,
+        resend: Resend,
+    ) -> Result<(), Error> {
         let log = self.intake.deliveries.log(account, resend.log).await?;
         let log = log.ok_or_else(|| Error::not_found("log"))?;
         let was_refused = log.delivery.reason == Some(Reason::Signature);
@@ -131,7 +137,7 @@ impl Resender {
 
     /// Another delivery of `webhook`, with its slot in the output's queue if it is to be
     /// attempted.
-    pub(super) fn another(
+    pub(in crate::relay) fn another(
         &self,
         output: Option<&Output>,
         webhook: &Webhook,
@@ -175,7 +181,7 @@ impl Resender {
     }
 
     /// Takes the webhook of `log` through its input again, as one that was just received.
-    pub(super) async fn receive(
+    pub(in crate::relay) async fn receive(
         &self,
         bucket: &Arc<Bucket>,
         log: &Log,
@@ -227,7 +233,7 @@ fn enabled_output(bucket: &Bucket, id: OutputId) -> Result<&Output, Error> {
 impl Intake {
     /// Hands on what has been stored of `webhook` once more: to its output's queue, or to clients.
     /// It was received and becomes due at these times.
-    pub(super) fn hand_on(
+    pub(in crate::relay) fn hand_on(
         &self,
         (delivery, reservation): (NewDelivery, Option<Reservation>),
         bucket: &Bucket,

@@ -3,48 +3,49 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    byte_semaphore::BytePermit,
-    clients::Clients,
-    deliver::{Deliverer, QueuedDelivery, Reservation},
-    detach::Uncancelled,
     end::{End, new_delivery},
-    functions::Functions,
-    options::RelayOptions,
     route::{self, Decision, Match},
-    waiters::{Waiter, Waiters},
 };
 use crate::{
     clock::{Ids, Timestamp},
     error::Error,
     id::{DeliveryId, OutputId},
     model::{Bucket, DeliveryStatus, ResponseFromOutput, Webhook},
-    relay::parts::RelayParts,
+    relay::{
+        byte_semaphore::BytePermit,
+        clients::Clients,
+        deliver::{Deliverer, QueuedDelivery, Reservation},
+        detach::Uncancelled,
+        functions::Functions,
+        parts::{RelayParts, options::RelayOptions},
+        waiters::{Waiter, Waiters},
+    },
     store::{self, Accept, DeliveryStore, NewDelivery, NewExecution, Pending, Seen},
 };
 
 /// Takes webhooks in: stores each with its deliveries and hands them on.
 #[derive(Debug)]
 pub(crate) struct Intake {
-    pub(super) deliveries: Arc<dyn DeliveryStore>,
-    pub(super) deliverer: Arc<Deliverer>,
-    pub(super) functions: Arc<Functions>,
-    pub(super) clients: Arc<Clients>,
-    pub(super) waiters: Arc<Waiters>,
-    pub(super) ids: Arc<Ids>,
-    pub(super) options: Arc<RelayOptions>,
+    pub(in crate::relay) deliveries: Arc<dyn DeliveryStore>,
+    pub(in crate::relay) deliverer: Arc<Deliverer>,
+    pub(in crate::relay) functions: Arc<Functions>,
+    pub(in crate::relay) clients: Arc<Clients>,
+    pub(in crate::relay) waiters: Arc<Waiters>,
+    pub(in crate::relay) ids: Arc<Ids>,
+    pub(in crate::relay) options: Arc<RelayOptions>,
 }
 
 /// A sender that waits for an output's answer.
 #[derive(Debug)]
-pub(super) struct PendingResponse<'a> {
-    pub(super) waiter: Waiter<'a>,
+pub(in crate::relay) struct PendingResponse<'a> {
+    pub(in crate::relay) waiter: Waiter<'a>,
     /// How long it waits before it gets the static answer.
-    pub(super) timeout: Duration,
+    pub(in crate::relay) timeout: Duration,
 }
 
 /// What became of a webhook that was taken in.
 #[derive(Debug)]
-pub(super) enum Taken<'a> {
+pub(in crate::relay) enum Taken<'a> {
     /// It is stored; its sender may wait for an answer.
     Stored(Option<PendingResponse<'a>>),
     /// It is a duplicate, of which nothing is delivered.
@@ -53,14 +54,14 @@ pub(super) enum Taken<'a> {
 
 /// A delivery that the deliverer gets after the commit.
 #[derive(Debug)]
-pub(super) struct Accepted {
+pub(in crate::relay) struct Accepted {
     id: DeliveryId,
     output_id: OutputId,
     reservation: Reservation,
 }
 
 impl Intake {
-    pub(super) fn new(
+    pub(in crate::relay) fn new(
         parts: &RelayParts,
         deliverer: &Arc<Deliverer>,
         functions: &Arc<Functions>,
@@ -82,7 +83,7 @@ impl Intake {
     /// those that are to be delivered to the deliverer. With `wanted`, the result waits
     /// for the answer of the outputs that it means; without any outputs, for the
     /// report of a client that listens.
-    pub(super) async fn accept(
+    pub(in crate::relay) async fn accept(
         self: &Arc<Self>,
         webhook: Webhook,
         runs: Vec<NewExecution>,
@@ -128,7 +129,7 @@ impl Intake {
 
     /// The delivery that follows from a decision, with its slot in the queue of the output where
     /// the relay attempts it, from `due_at` on.
-    pub(super) fn delivery_of(
+    pub(in crate::relay) fn delivery_of(
         &self,
         matched: &Match<'_>,
         due_at: Timestamp,
@@ -150,7 +151,7 @@ impl Intake {
 
     /// Waits for the commit, but not too long. Whatever happens to the waiting,
     /// what has been committed is handed over.
-    pub(super) async fn store(
+    pub(in crate::relay) async fn store(
         self: &Arc<Self>,
         webhook: Webhook,
         runs: Vec<NewExecution>,

@@ -11,7 +11,7 @@ use crate::{
 
 impl Intake {
     /// Keeps a webhook that goes nowhere, so that it can be seen and sent again.
-    pub(super) async fn keep(
+    pub(in crate::relay) async fn keep(
         self: &Arc<Self>,
         webhook: Webhook,
         runs: Vec<NewExecution>,
@@ -25,7 +25,7 @@ impl Intake {
     }
 
     /// Keeps a webhook whose signature was refused, as far as the store can.
-    pub(super) async fn keep_refused(
+    pub(in crate::relay) async fn keep_refused(
         self: &Arc<Self>,
         webhook: Webhook,
         bucket: &Arc<Bucket>,

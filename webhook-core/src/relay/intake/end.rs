@@ -10,32 +10,36 @@ use crate::{
 
 /// Why nothing is delivered.
 #[derive(Debug)]
-pub(super) struct End {
+pub(in crate::relay) struct End {
     status: DeliveryStatus,
     reason: Option<Reason>,
-    pub(super) detail: Cow<'static, str>,
+    pub(in crate::relay) detail: Cow<'static, str>,
 }
 
 impl End {
     /// The rules of an output have stopped the webhook.
-    pub(super) const BY_RULES: Self =
+    pub(in crate::relay) const BY_RULES: Self =
         Self::rejected(Reason::Rules, Cow::Borrowed("stopped by the output's rules"));
     /// The function of an input has stopped the webhook.
-    pub(super) const BY_FUNCTION: Self =
+    pub(in crate::relay) const BY_FUNCTION: Self =
         Self::rejected(Reason::Function, Cow::Borrowed("stopped by the input function"));
 
     /// The webhook may not go further.
-    pub(super) const fn rejected(reason: Reason, detail: Cow<'static, str>) -> Self {
+    pub(in crate::relay) const fn rejected(reason: Reason, detail: Cow<'static, str>) -> Self {
         Self { status: DeliveryStatus::Rejected, reason: Some(reason), detail }
     }
 
     /// The relay cannot deliver the webhook.
-    pub(super) fn failed(reason: Option<Reason>, detail: String) -> Self {
+    pub(in crate::relay) fn failed(reason: Option<Reason>, detail: String) -> Self {
         Self { status: DeliveryStatus::Failed, reason, detail: detail.into() }
     }
 
     /// The delivery to `output` that has ended so.
-    pub(super) fn delivery(&self, id: DeliveryId, output: Option<&Output>) -> NewDelivery {
+    pub(in crate::relay) fn delivery(
+        &self,
+        id: DeliveryId,
+        output: Option<&Output>,
+    ) -> NewDelivery {
         let Self { status, reason, ref detail } = *self;
         let detail = Some(detail.clone().into_owned());
         NewDelivery { status, reason, detail, ..new_delivery(id, output) }
@@ -43,7 +47,7 @@ impl End {
 }
 
 /// A delivery to `output`, or to clients, that has not ended.
-pub(super) fn new_delivery(id: DeliveryId, output: Option<&Output>) -> NewDelivery {
+pub(in crate::relay) fn new_delivery(id: DeliveryId, output: Option<&Output>) -> NewDelivery {
     let internal = output.is_some_and(|output| output.spec.internal);
     NewDelivery { internal, ..NewDelivery::new(id, output.map(|output| output.id), None) }
 }
