@@ -1,27 +1,23 @@
-//! The data path: one part for each stretch of the way, in reading order.
+//! The data path: a folder for each stretch of the way of a webhook.
 //!
 //! ```text
-//!  sender ──► receive/ ──► route ──► accept ────────► the sender's answer
-//!             ingest:      rules     Intake, one transaction:
-//!             Receiver     pick      the webhook and one
-//!             finds the    outputs   delivery per output
-//!             input and                  │ after the commit
-//!             reads the                  ▼
-//!             body         deliver/  dispatch: Deliverer,
-//!                          a queue and workers per output
-//!                                        │        ▲ claims what waits
-//!                                        ▼        │ in the store
-//!                          settle ◄── attempt
-//!                          outcome    function,
-//!                          and retry  request
+//!  sender ──► intake/   receive ──► stage ──► route ──► accept ──► the answer to the sender
+//!                       finds the   the       the       one transaction: the webhook
+//!                       input,      input's   rules of  and a delivery for each output
+//!                       checks,     function  outputs     │
+//!                       reads         ▲                   │ after the commit
+//!                                     │ inject            ▼
+//!  sources/  crons, notify, ──────────┘      deliver/   queue ──► attempt ──► settle
+//!            resend, replays                   ▲        one for   function,   outcome,
+//!                                              │        each      request     retry
+//!                 the store, with deliveries ──┘        output
 //! ```
 //!
-//! Before `route`, the function of the input runs in `stage`, wherever the webhook comes from.
-//! Each part is a struct that holds what it uses, and is made once. Beside the way are
-//! `clients`, who listen instead of being sent to, and `resend`, `replays` and `crons`, which put
-//! webhooks into `accept` as `ingest` does. Several parts use the `cache` of what is
-//! stored, the runs of `functions` and the `waiters` for a destination's response.
-//! Imports lead down only: receive → accept → deliver → clients → cache, without a circle.
+//! Each part is a struct that is made once, from the parts that it uses. `clients` connect and get
+//! webhooks instead of requests. `erase` removes webhooks, also from queues. Parts of several
+//! folders use the `cache` of stored buckets, the runs of `functions` and the `waiters` for the
+//! response of a destination. `parts` has the options, the observer and the stores.
+//! Imports lead down only: sources → intake → deliver → clients → cache, without a circle.
 //!
 //! A delivery is attempted at least once: after a crash between the request and
 //! the commit of its outcome it is sent again, with the same `X-Webhook-Relay-Id`.

@@ -14,10 +14,10 @@ use crate::{
     id::{AccountId, DeliveryId, OutputId},
     model::{Bucket, Request, Webhook, hops},
     relay::{
+        Observer, RelayOptions, RelayParts,
         cache::BucketCache,
         cluster::{Cluster, DestinationResponse},
         headers,
-        parts::{RelayParts, observer::Observer, options::RelayOptions},
         waiters::Waiters,
     },
     store::{ClientReport, DocumentStore, LogStore, Reported},

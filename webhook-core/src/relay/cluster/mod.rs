@@ -13,7 +13,7 @@ use http::{HeaderMap, StatusCode};
 use tokio::sync::Notify;
 
 use self::questions::Questions;
-use super::parts::RelayParts;
+use super::RelayParts;
 use crate::{
     clock::Clock,
     cluster::{

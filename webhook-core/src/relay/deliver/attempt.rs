@@ -18,10 +18,10 @@ use crate::{
     forward::ForwardResponse,
     model::{Attempt, Bucket, Output, Reason, ReplayTotals, Request},
     relay::{
+        Observer, RelayOptions,
         cluster::DestinationResponse,
         functions::{FunctionFailed, FunctionFailure, Functions, Transformed},
         loops,
-        parts::{observer::Observer, options::RelayOptions},
         waiters::Waiters,
     },
     retry::Outcome,

@@ -22,14 +22,14 @@ const MAX_TOKEN_ANSWER_BYTES: usize = 64 << 10;
 
 /// Signs and authenticates what outputs send.
 #[derive(Debug)]
-pub(in crate::relay) struct Credentials {
+pub(super) struct Credentials {
     tokens: Tokens,
     destinations: Arc<Destinations>,
     clock: Arc<dyn Clock>,
 }
 
 impl Credentials {
-    pub(in crate::relay) fn new(destinations: Arc<Destinations>, clock: Arc<dyn Clock>) -> Self {
+    pub(super) fn new(destinations: Arc<Destinations>, clock: Arc<dyn Clock>) -> Self {
         let forwarder = destinations.http.forwarder.clone();
         let tokens = Tokens::new(Arc::new(TokenClient { forwarder }));
         Self { tokens, destinations, clock }
@@ -37,7 +37,7 @@ impl Credentials {
 
     /// Sends `outgoing` for `webhook`, signed and authenticated as `spec` says. When a destination
     /// refuses a token with 401, it gets the request again with a new token, before the deadline.
-    pub(in crate::relay) async fn send(
+    pub(super) async fn send(
         &self,
         spec: &OutputSpec,
         webhook: &Webhook,

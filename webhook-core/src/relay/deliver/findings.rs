@@ -10,7 +10,7 @@ use crate::{
     id::{AccountId, BucketId, OutputId},
     lock::Lock,
     model::{Bucket, Output, Pause, PauseChange, PausedBy},
-    relay::parts::RelayParts,
+    relay::RelayParts,
     store::{BucketStore, Change, DocumentStore, StateChange},
 };
 

@@ -19,8 +19,8 @@ use crate::{
     clock::Timestamp,
     error::Error,
     relay::{
-        byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients, functions::Functions,
-        parts::RelayParts, waiters::Waiters, watch::Watch,
+        RelayParts, byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients,
+        functions::Functions, waiters::Waiters, watch::Watch,
     },
     store::{Backlog, Sweep},
 };

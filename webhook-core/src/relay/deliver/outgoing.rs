@@ -20,7 +20,7 @@ pub(in crate::relay) const CLIMBS: &str =
     "the path leads above the destination with its segments \"..\"";
 
 /// The `request` of `webhook` as one attempt sends it.
-pub(in crate::relay) fn outgoing(
+pub(super) fn outgoing(
     spec: &OutputSpec,
     webhook: &Webhook,
     request: &Request,
@@ -39,7 +39,7 @@ pub(in crate::relay) fn outgoing(
 }
 
 /// How long one attempt may take.
-pub(in crate::relay) fn timeout(spec: &OutputSpec) -> Duration {
+pub(super) fn timeout(spec: &OutputSpec) -> Duration {
     spec.timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(DEFAULT_TIMEOUT)
 }
 

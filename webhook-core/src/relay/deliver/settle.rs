@@ -17,14 +17,8 @@ use crate::{
     id::NodeId,
     model::{Bucket, Output},
     relay::{
-        clients::Clients,
-        functions::Functions,
-        parts::{
-            observer::{self, Observer},
-            options::RelayOptions,
-        },
-        waiters::Waiters,
-        watch::Watch,
+        Observer, RelayOptions, clients::Clients, functions::Functions, parts::observer,
+        waiters::Waiters, watch::Watch,
     },
     retry::Progress,
     store::{DeliveryStore, Origin, Pending, Settle},

@@ -13,10 +13,10 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::{
+    RelayOptions, RelayParts,
     deliver::Deliverer,
     detach::Uncancelled,
     held::{HOLD, Held, LOOK_AGAIN},
-    parts::{RelayParts, options::RelayOptions},
     sources::replays::{Looked, Source, place},
 };
 use crate::{

@@ -10,8 +10,8 @@ use serde_json::Value;
 #[cfg(feature = "admin")]
 pub(crate) use self::trial::Tried;
 use super::{
+    RelayOptions, RelayParts,
     cache::{FunctionCache, Script},
-    parts::{RelayParts, options::RelayOptions},
     watch::Watch,
 };
 use crate::{

@@ -10,14 +10,14 @@ use crate::{
     clock::{Ids, Timestamp},
     error::Error,
     id::{DeliveryId, OutputId},
-    model::{Bucket, DeliveryStatus, ResponseFromOutput, Webhook},
+    model::{Bucket, DeliveryStatus, Replayed, Request, ResponseFromOutput, Webhook},
     relay::{
+        RelayOptions, RelayParts,
         byte_semaphore::BytePermit,
         clients::Clients,
         deliver::{Deliverer, QueuedDelivery, Reservation},
         detach::Uncancelled,
         functions::Functions,
-        parts::{RelayParts, options::RelayOptions},
         waiters::{Waiter, Waiters},
     },
     store::{self, Accept, DeliveryStore, NewDelivery, NewExecution, Pending, Seen},
@@ -29,18 +29,18 @@ pub(crate) struct Intake {
     pub(in crate::relay) deliveries: Arc<dyn DeliveryStore>,
     pub(in crate::relay) deliverer: Arc<Deliverer>,
     pub(in crate::relay) functions: Arc<Functions>,
-    pub(in crate::relay) clients: Arc<Clients>,
-    pub(in crate::relay) waiters: Arc<Waiters>,
-    pub(in crate::relay) ids: Arc<Ids>,
+    clients: Arc<Clients>,
+    waiters: Arc<Waiters>,
+    pub(super) ids: Arc<Ids>,
     pub(in crate::relay) options: Arc<RelayOptions>,
 }
 
 /// A sender that waits for an output's answer.
 #[derive(Debug)]
 pub(in crate::relay) struct PendingResponse<'a> {
-    pub(in crate::relay) waiter: Waiter<'a>,
+    pub(super) waiter: Waiter<'a>,
     /// How long it waits before it gets the static answer.
-    pub(in crate::relay) timeout: Duration,
+    pub(super) timeout: Duration,
 }
 
 /// What became of a webhook that was taken in.
@@ -54,7 +54,7 @@ pub(in crate::relay) enum Taken<'a> {
 
 /// A delivery that the deliverer gets after the commit.
 #[derive(Debug)]
-pub(in crate::relay) struct Accepted {
+pub(super) struct Accepted {
     id: DeliveryId,
     output_id: OutputId,
     reservation: Reservation,
@@ -151,7 +151,7 @@ impl Intake {
 
     /// Waits for the commit, but not too long. Whatever happens to the waiting,
     /// what has been committed is handed over.
-    pub(in crate::relay) async fn store(
+    pub(super) async fn store(
         self: &Arc<Self>,
         webhook: Webhook,
         runs: Vec<NewExecution>,
@@ -208,6 +208,35 @@ impl Intake {
             let pending = Pending::new(id, output_id, Arc::clone(webhook), at, at);
             let delivery = QueuedDelivery::new(pending, bytes.cloned());
             self.deliverer.dispatch(reservation, delivery);
+        }
+    }
+
+    /// Hands on what has been stored of `webhook` once more: to its output's queue, or to clients.
+    /// It was received and becomes due at these times.
+    pub(in crate::relay) fn hand_on(
+        &self,
+        (delivery, reservation): (NewDelivery, Option<Reservation>),
+        bucket: &Bucket,
+        webhook: &Arc<Webhook>,
+        processed: Option<&Arc<Request>>,
+        (created_at, due_at): (Timestamp, Timestamp),
+        replay: Option<Replayed>,
+    ) {
+        let NewDelivery { id, output_id, status, .. } = delivery;
+        match (reservation, output_id) {
+            (Some(reservation), Some(output_id)) => {
+                let pending = Pending::new(id, output_id, webhook.clone(), created_at, due_at);
+                let replay = replay.map(Box::new);
+                let pending = Pending { processed: processed.cloned(), replay, ..pending };
+                let bytes = self.deliverer.memory.take_anyway(pending.webhook.request.size_bytes());
+                let delivery = QueuedDelivery::new(pending, Some(Arc::new(bytes)));
+                self.deliverer.dispatch(reservation, delivery);
+            }
+            _ if status == DeliveryStatus::Received => {
+                let processed = processed.map(|request| &**request);
+                self.clients.publish(bucket, webhook, id, output_id, processed);
+            }
+            _ => {}
         }
     }
 }

@@ -14,8 +14,8 @@ use crate::{
         signatures::{self, Action, Challenge, Keys, Now, Secret, Verdict, Verifier},
     },
     relay::{
+        RelayParts,
         cache::{BucketCache, VerifierCache},
-        parts::RelayParts,
         watch::Watch,
     },
     store::{Change, DocumentStore, InputStore, Seen, again},
@@ -24,19 +24,19 @@ use crate::{
 /// Asks what inputs ask.
 #[derive(Debug)]
 pub(crate) struct Checker {
-    pub(in crate::relay) verifiers: VerifierCache,
-    pub(in crate::relay) keys: FetchedKeys,
-    pub(in crate::relay) refused: RefusedLogs,
+    verifiers: VerifierCache,
+    pub(super) keys: FetchedKeys,
+    refused: RefusedLogs,
     /// Where a handshake's secret goes.
-    pub(in crate::relay) documents: Arc<dyn DocumentStore>,
-    pub(in crate::relay) buckets: Arc<BucketCache>,
-    pub(in crate::relay) watch: Arc<Watch>,
-    pub(in crate::relay) clock: Arc<dyn Clock>,
+    documents: Arc<dyn DocumentStore>,
+    buckets: Arc<BucketCache>,
+    watch: Arc<Watch>,
+    pub(super) clock: Arc<dyn Clock>,
 }
 
 /// What came of it.
 #[derive(Debug)]
-pub(in crate::relay) enum Checked {
+pub(super) enum Checked {
     /// It goes on, unless one of these was seen before.
     Passed(Vec<Seen>),
     /// It is a handshake, which goes no further.
@@ -68,7 +68,7 @@ fn reason_of(verdict: Option<&Verdict>) -> signatures::Reason {
 /// When a sender may try a handshake again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How many keys may be fetched for one webhook.
-pub(in crate::relay) const MAX_FETCHES: usize = 3;
+pub(super) const MAX_FETCHES: usize = 3;
 
 impl Checker {
     pub(in crate::relay) fn new(
@@ -89,7 +89,7 @@ impl Checker {
 
     /// Asks what `input` asks of `webhook`, which came to `uri`. Of an input that asks
     /// nothing, this looks at two fields.
-    pub(in crate::relay) async fn check(
+    pub(super) async fn check(
         &self,
         bucket: &Arc<Bucket>,
         input: &Input,
@@ -168,7 +168,7 @@ impl Checker {
     }
 
     /// Does what a handshake asks for before it is answered.
-    pub(in crate::relay) async fn act(
+    pub(super) async fn act(
         &self,
         bucket: &Bucket,
         input: &Input,
@@ -245,12 +245,12 @@ impl Checker {
     }
 }
 
-pub(in crate::relay) fn now(moment: Timestamp) -> Now {
+pub(super) fn now(moment: Timestamp) -> Now {
     Now::from_unix_nanos(i128::from(moment.as_millis()) * 1_000_000)
 }
 
 /// The request as its sender signed it.
-pub(in crate::relay) fn signed<'a>(request: &'a Request, url: &'a str) -> signatures::Request<'a> {
+pub(super) fn signed<'a>(request: &'a Request, url: &'a str) -> signatures::Request<'a> {
     signatures::Request {
         method: request.method.as_str(),
         url,

@@ -18,31 +18,27 @@ pub(in crate::relay) struct End {
 
 impl End {
     /// The rules of an output have stopped the webhook.
-    pub(in crate::relay) const BY_RULES: Self =
+    pub(super) const BY_RULES: Self =
         Self::rejected(Reason::Rules, Cow::Borrowed("stopped by the output's rules"));
     /// The function of an input has stopped the webhook.
-    pub(in crate::relay) const BY_FUNCTION: Self =
+    pub(super) const BY_FUNCTION: Self =
         Self::rejected(Reason::Function, Cow::Borrowed("stopped by the input function"));
 
     /// The webhook may not go further.
-    pub(in crate::relay) const fn rejected(reason: Reason, detail: Cow<'static, str>) -> Self {
+    pub(super) const fn rejected(reason: Reason, detail: Cow<'static, str>) -> Self {
         Self { status: DeliveryStatus::Rejected, reason: Some(reason), detail }
     }
 
     /// The relay cannot deliver the webhook.
-    pub(in crate::relay) fn failed(reason: Option<Reason>, detail: String) -> Self {
+    pub(super) fn failed(reason: Option<Reason>, detail: String) -> Self {
         Self { status: DeliveryStatus::Failed, reason, detail: detail.into() }
     }
 
-    /// The delivery to `output` that has ended so.
-    pub(in crate::relay) fn delivery(
-        &self,
-        id: DeliveryId,
-        output: Option<&Output>,
-    ) -> NewDelivery {
+    /// The delivery to an output that has ended so.
+    pub(in crate::relay) fn delivery(&self, id: DeliveryId, to: Option<&Output>) -> NewDelivery {
         let Self { status, reason, ref detail } = *self;
         let detail = Some(detail.clone().into_owned());
-        NewDelivery { status, reason, detail, ..new_delivery(id, output) }
+        NewDelivery { status, reason, detail, ..new_delivery(id, to) }
     }
 }
 

@@ -30,7 +30,7 @@ type Known = (Option<Bytes>, Timestamp);
 /// Fetches keys by the forwarder, which guards addresses, and remembers them. Their hosts
 /// are those that the scheme names.
 #[derive(Debug)]
-pub(in crate::relay) struct FetchedKeys {
+pub(super) struct FetchedKeys {
     known: Cache<KeyRequest, Known>,
     forwarder: Arc<dyn Forwarder>,
     clock: Arc<dyn Clock>,
@@ -38,13 +38,13 @@ pub(in crate::relay) struct FetchedKeys {
 }
 
 impl FetchedKeys {
-    pub(in crate::relay) fn new(forwarder: Arc<dyn Forwarder>, clock: Arc<dyn Clock>) -> Self {
+    pub(super) fn new(forwarder: Arc<dyn Forwarder>, clock: Arc<dyn Clock>) -> Self {
         let permits = Semaphore::new(AT_ONCE);
         Self { known: Cache::new(CAPACITY), forwarder, clock, permits }
     }
 
     /// Adds what `wanted` asks for to `keys`, or that it cannot be had.
-    pub(in crate::relay) async fn fetch(&self, wanted: KeyRequest, keys: &mut Keys) {
+    pub(super) async fn fetch(&self, wanted: KeyRequest, keys: &mut Keys) {
         let document = match self.fresh(&wanted) {
             Some(known) => known,
             None => self.ask(&wanted).await,
@@ -70,7 +70,7 @@ impl FetchedKeys {
     }
 
     /// Whether what is at `url` answered with 2xx: asked each time, and nothing is kept.
-    pub(in crate::relay) async fn confirm(&self, url: &str) -> bool {
+    pub(super) async fn confirm(&self, url: &str) -> bool {
         let (Ok(_permit), Ok(url)) = (self.permits.try_acquire(), url.parse()) else {
             return false;
         };

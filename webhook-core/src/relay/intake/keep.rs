@@ -25,7 +25,7 @@ impl Intake {
     }
 
     /// Keeps a webhook whose signature was refused, as far as the store can.
-    pub(in crate::relay) async fn keep_refused(
+    pub(super) async fn keep_refused(
         self: &Arc<Self>,
         webhook: Webhook,
         bucket: &Arc<Bucket>,

@@ -13,7 +13,7 @@ const MAX_INPUTS: usize = 10_000;
 
 /// Counts by input what was kept in the current hour.
 #[derive(Debug)]
-pub(in crate::relay) struct RefusedLogs {
+pub(super) struct RefusedLogs {
     most: u32,
     hours: Lock<HashMap<InputId, Hour>>,
 }
@@ -26,12 +26,12 @@ struct Hour {
 
 impl RefusedLogs {
     /// Keeps at most so many of each input in an hour.
-    pub(in crate::relay) fn new(most: u32) -> Self {
+    pub(super) fn new(most: u32) -> Self {
         Self { most, hours: Lock::default() }
     }
 
     /// Whether another one of `input` is kept; it counts then.
-    pub(in crate::relay) fn takes(&self, input: InputId, now: Timestamp) -> bool {
+    pub(super) fn takes(&self, input: InputId, now: Timestamp) -> bool {
         let mut hours = self.hours.lock();
         if !hours.contains_key(&input) && hours.len() >= MAX_INPUTS {
             hours.retain(|_, hour| now < hour.ends_at);

@@ -4,7 +4,7 @@ use crate::{
     error::Error,
     id::OutputId,
     model::{Bucket, Output, Request, ResponseFromOutput, Webhook},
-    relay::{deliver::outgoing, loops, parts::options::RelayOptions},
+    relay::{RelayOptions, deliver::outgoing, loops},
     rule::Subject,
 };
 
@@ -68,7 +68,7 @@ pub(in crate::relay) fn matches<'a>(
     enabled(bucket).map(|output| Match::new(output, (webhook, &subject), options)).collect()
 }
 
-pub(in crate::relay) fn enabled(bucket: &Bucket) -> impl Iterator<Item = &Output> {
+pub(super) fn enabled(bucket: &Bucket) -> impl Iterator<Item = &Output> {
     bucket.outputs.iter().filter(|output| output.spec.takes_webhooks())
 }
 

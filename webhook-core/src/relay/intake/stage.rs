@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(in crate::relay) struct InputDecision {
     /// The response to the sender, when the function has set it.
-    pub(in crate::relay) response: Option<ScriptResponse>,
+    pub(super) response: Option<ScriptResponse>,
     /// Why the webhook is not delivered; none when the rules decide.
     pub(in crate::relay) end: Option<End>,
     /// The run of the function, which is stored with the webhook.

@@ -19,9 +19,9 @@ use crate::{
     id::{CronId, NodeId, WebhookId},
     model::{Bucket, Cron, CronSpec, Request, Webhook},
     relay::{
+        RelayOptions, RelayParts,
         deliver::Workers,
         intake::{accept::Intake, inject},
-        parts::{RelayParts, options::RelayOptions},
     },
     store::{AdvanceCron, BucketStore, ClaimWork, CronStore, DocumentStore},
 };
@@ -38,17 +38,17 @@ const CRON_TIME: HeaderName = HeaderName::from_static("x-webhook-cron-time");
 /// Runs crons.
 #[derive(Debug)]
 pub(in crate::relay) struct Crons {
-    pub(in crate::relay) node: NodeId,
-    pub(in crate::relay) store: Arc<dyn CronStore>,
-    pub(in crate::relay) documents: Arc<dyn DocumentStore>,
-    pub(in crate::relay) intake: Arc<Intake>,
-    pub(in crate::relay) workers: Arc<Workers>,
-    pub(in crate::relay) clock: Arc<dyn Clock>,
-    pub(in crate::relay) options: Arc<RelayOptions>,
+    node: NodeId,
+    store: Arc<dyn CronStore>,
+    documents: Arc<dyn DocumentStore>,
+    intake: Arc<Intake>,
+    workers: Arc<Workers>,
+    clock: Arc<dyn Clock>,
+    options: Arc<RelayOptions>,
     /// Told when a cron runs at another time than before.
-    pub(in crate::relay) changed: Notify,
+    changed: Notify,
     /// One permit for each run that may be under way.
-    pub(in crate::relay) permits: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl Crons {

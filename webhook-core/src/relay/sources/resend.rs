@@ -7,12 +7,12 @@ use crate::{
     error::{Error, ErrorKind},
     id::{AccountId, OutputId},
     model::{
-        Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Reason, Replayed, Request, Resend,
-        ResponseFromOutput, Webhook,
+        Bucket, Log, Output, ProcessPolicy, Reason, Request, Resend, ResponseFromOutput, Webhook,
     },
     relay::{
+        RelayParts,
         cache::BucketCache,
-        deliver::{QueuedDelivery, Reservation},
+        deliver::Reservation,
         intake::{
             accept::Intake,
             checks::{Checker, stored_url},
@@ -20,20 +20,19 @@ use crate::{
             route::{self, Match},
             stage::InputDecision,
         },
-        parts::RelayParts,
     },
     rule::Subject,
-    store::{NewDelivery, Pending, Redeliver},
+    store::{NewDelivery, Redeliver},
 };
 
 /// Sends stored webhooks again.
 #[derive(Debug)]
 pub(in crate::relay) struct Resender {
-    pub(in crate::relay) intake: Arc<Intake>,
-    pub(in crate::relay) buckets: Arc<BucketCache>,
-    pub(in crate::relay) checker: Arc<Checker>,
-    pub(in crate::relay) clock: Arc<dyn Clock>,
-    pub(in crate::relay) ids: Arc<Ids>,
+    pub(super) intake: Arc<Intake>,
+    pub(super) buckets: Arc<BucketCache>,
+    pub(super) checker: Arc<Checker>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: Arc<Ids>,
 }
 
 impl Resender {
@@ -137,7 +136,7 @@ impl Resender {
 
     /// Another delivery of `webhook`, with its slot in the output's queue if it is to be
     /// attempted.
-    pub(in crate::relay) fn another(
+    pub(super) fn another(
         &self,
         output: Option<&Output>,
         webhook: &Webhook,
@@ -181,7 +180,7 @@ impl Resender {
     }
 
     /// Takes the webhook of `log` through its input again, as one that was just received.
-    pub(in crate::relay) async fn receive(
+    pub(super) async fn receive(
         &self,
         bucket: &Arc<Bucket>,
         log: &Log,
@@ -228,35 +227,4 @@ fn enabled_output(bucket: &Bucket, id: OutputId) -> Result<&Output, Error> {
         return Err(Error::conflict("the output is disabled"));
     }
     Ok(output)
-}
-
-impl Intake {
-    /// Hands on what has been stored of `webhook` once more: to its output's queue, or to clients.
-    /// It was received and becomes due at these times.
-    pub(in crate::relay) fn hand_on(
-        &self,
-        (delivery, reservation): (NewDelivery, Option<Reservation>),
-        bucket: &Bucket,
-        webhook: &Arc<Webhook>,
-        processed: Option<&Arc<Request>>,
-        (created_at, due_at): (Timestamp, Timestamp),
-        replay: Option<Replayed>,
-    ) {
-        let NewDelivery { id, output_id, status, .. } = delivery;
-        match (reservation, output_id) {
-            (Some(reservation), Some(output_id)) => {
-                let pending = Pending::new(id, output_id, webhook.clone(), created_at, due_at);
-                let replay = replay.map(Box::new);
-                let pending = Pending { processed: processed.cloned(), replay, ..pending };
-                let bytes = self.deliverer.memory.take_anyway(pending.webhook.request.size_bytes());
-                let delivery = QueuedDelivery::new(pending, Some(Arc::new(bytes)));
-                self.deliverer.dispatch(reservation, delivery);
-            }
-            _ if status == DeliveryStatus::Received => {
-                let processed = processed.map(|request| &**request);
-                self.clients.publish(bucket, webhook, id, output_id, processed);
-            }
-            _ => {}
-        }
-    }
 }

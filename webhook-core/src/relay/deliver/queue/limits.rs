@@ -6,7 +6,7 @@ use crate::{
     clock::Timestamp,
     error::Error,
     model::{CircuitBreaker, Health, Output, OutputSpec, Pauses, ThrottleMode},
-    relay::parts::options::RelayOptions,
+    relay::RelayOptions,
     store::ClaimOrder,
 };
 

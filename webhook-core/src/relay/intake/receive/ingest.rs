@@ -24,6 +24,7 @@ use crate::{
     id::{AccountId, InputId, WebhookId},
     model::{Bucket, Checks, Input, Request, ResponseFromOutput, Webhook, hops},
     relay::{
+        Observer, RelayOptions, RelayParts,
         byte_semaphore::ByteSemaphore,
         cache::{BucketCache, DomainCache, DomainRoutes},
         cluster::Cluster,
@@ -36,12 +37,7 @@ use crate::{
             stage::InputDecision,
         },
         loops,
-        parts::{
-            RelayParts,
-            observer::Observer,
-            options::RelayOptions,
-            quota::{Quota, Ticket},
-        },
+        parts::quota::{Quota, Ticket},
     },
 };
 

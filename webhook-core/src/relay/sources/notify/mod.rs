@@ -20,8 +20,8 @@ use crate::{
     id::{AccountId, BucketId, NotificationId, OutputId, WebhookId},
     model::{Bucket, DeliveryStatus, Notification, NotificationEvent, Output},
     relay::{
+        RelayOptions, RelayParts,
         intake::{accept::Intake, inject::derived_id},
-        parts::{RelayParts, options::RelayOptions},
         watch::{self, Subscriber, Subscribers, Watch},
     },
     store::{
@@ -44,13 +44,13 @@ const AT_ONCE: usize = 64;
 /// Tells what happens.
 #[derive(Debug)]
 pub(crate) struct Notifier {
-    pub(in crate::relay) watch: Arc<Watch>,
-    pub(in crate::relay) documents: Arc<dyn DocumentStore>,
-    pub(in crate::relay) logs: Arc<dyn LogStore>,
-    pub(in crate::relay) intake: Arc<Intake>,
-    pub(in crate::relay) clock: Arc<dyn Clock>,
-    pub(in crate::relay) ids: Arc<Ids>,
-    pub(in crate::relay) options: Arc<RelayOptions>,
+    watch: Arc<Watch>,
+    documents: Arc<dyn DocumentStore>,
+    logs: Arc<dyn LogStore>,
+    intake: Arc<Intake>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<Ids>,
+    options: Arc<RelayOptions>,
 }
 
 impl Notifier {

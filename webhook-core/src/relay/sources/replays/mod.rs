@@ -30,8 +30,8 @@ use crate::{
     id::{NodeId, ReplayId},
     model::{Bucket, Log, Replay, ReplaySpec, ReplayStatus},
     relay::{
+        RelayOptions, RelayParts,
         held::{HOLD, Held, LOOK_AGAIN},
-        parts::{RelayParts, options::RelayOptions},
         watch::Watch,
     },
     store::{ClaimWork, FeedReplay, LogStore, ReplayStore},
@@ -40,16 +40,16 @@ use crate::{
 /// Goes on with replays.
 #[derive(Debug)]
 pub(crate) struct Replays {
-    pub(in crate::relay) node: NodeId,
-    pub(in crate::relay) store: Arc<dyn ReplayStore>,
-    pub(in crate::relay) logs: Arc<dyn LogStore>,
-    pub(in crate::relay) resender: Arc<Resender>,
+    node: NodeId,
+    store: Arc<dyn ReplayStore>,
+    logs: Arc<dyn LogStore>,
+    resender: Arc<Resender>,
     /// Who is told of the end.
-    pub(in crate::relay) watch: Arc<Watch>,
-    pub(in crate::relay) clock: Arc<dyn Clock>,
-    pub(in crate::relay) options: Arc<RelayOptions>,
+    watch: Arc<Watch>,
+    clock: Arc<dyn Clock>,
+    options: Arc<RelayOptions>,
     /// Told when one is made or resumed.
-    pub(in crate::relay) changed: Notify,
+    changed: Notify,
 }
 
 /// A replay that this node goes on with.
