@@ -171,6 +171,14 @@ impl Process {
         self.memory("VmHWM:")
     }
 
+    /// Begins to measure anew what [`most_resident`](Self::most_resident) answers.
+    pub fn forget_most_resident(&self) -> Outcome<()> {
+        for id in self.ids() {
+            fs::write(format!("/proc/{id}/clear_refs"), "5")?;
+        }
+        Ok(())
+    }
+
     fn memory(&self, name: &str) -> Outcome<u64> {
         let each = self.ids().into_iter().map(|id| field(&format!("/proc/{id}/status"), name));
         Ok(each.sum::<Outcome<u64>>()? * 1024)

@@ -72,6 +72,19 @@ fn a_cycle_and_a_crash_are_measured_and_lose_nothing() {
 }
 
 #[test]
+fn a_bucket_is_measured_beside_the_backlog_of_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let document = load(folder.path(), &["backlog-deleted", "backlog-broken"]);
+    assert_eq!(of_server(&document, "backlog-deleted", "waiting deliveries"), 1_000.0);
+    for name in ["cancelled/s, at least", "alone p99 ms", "beside p99 ms"] {
+        assert!(of_server(&document, "backlog-deleted", name) > 0.0, "{name} of {document}");
+    }
+    for name in ["alone events/s", "beside events/s", "CPU µs/event beside"] {
+        assert!(of_server(&document, "backlog-broken", name) > 0.0, "{name} of {document}");
+    }
+}
+
+#[test]
 fn searches_and_replays_are_measured_beside_what_comes_in() {
     let folder = tempfile::tempdir().expect("a folder");
     let document = load(folder.path(), &["search", "replay", "cycle-64-searched"]);

@@ -65,10 +65,11 @@ pub(crate) async fn metrics(
     if let Some(Extension(caller)) = caller {
         caller.require_account()?;
     }
+    let text = state.metrics().text(state.slow_outputs());
     let mut accepted = headers.get_all(header::ACCEPT).iter().filter_map(|it| it.to_str().ok());
     let (format, text) = match accepted.any(|it| it.contains("application/openmetrics-text")) {
-        true => (telemetry::CONTENT_TYPE, state.metrics().text()),
-        false => (telemetry::plain::CONTENT_TYPE, telemetry::plain::plain(&state.metrics().text())),
+        true => (telemetry::CONTENT_TYPE, text),
+        false => (telemetry::plain::CONTENT_TYPE, telemetry::plain::plain(&text)),
     };
     Ok(([(header::CONTENT_TYPE, format)], text).into_response())
 }

@@ -76,6 +76,11 @@ impl AppState {
         self.shared.webhooks.admin()
     }
 
+    /// The outputs whose attempts are seldom because their destinations fail.
+    pub(crate) fn slow_outputs(&self) -> usize {
+        self.shared.webhooks.relay().slow_outputs()
+    }
+
     pub(crate) fn clients(&self) -> Clients {
         self.shared.webhooks.clients()
     }

@@ -65,6 +65,7 @@ pub(crate) struct Metrics {
     attempts: Family<AttemptLabels, Counter>,
     attempt_seconds: Histogram,
     pending: Gauge,
+    slow_outputs: Gauge,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Histogram,
     pub(crate) connections: Gauge,
@@ -165,6 +166,7 @@ impl Metrics {
             attempts: Family::default(),
             attempt_seconds: seconds(),
             pending: Gauge::default(),
+            slow_outputs: Gauge::default(),
             requests: Family::default(),
             request_seconds: seconds(),
             connections: Gauge::default(),
@@ -197,6 +199,7 @@ impl Metrics {
             attempts,
             attempt_seconds,
             pending,
+            slow_outputs,
             requests,
             request_seconds,
             connections,
@@ -213,6 +216,8 @@ impl Metrics {
         registry.register_with_unit(name, help, Unit::Seconds, attempt_seconds.clone());
         let help = "Deliveries of this process that wait for an attempt or its end";
         registry.register("pending_deliveries", help, pending.clone());
+        let help = "Outputs whose last 50 attempts failed, so that 2 a second are made at most";
+        registry.register("slow_outputs", help, slow_outputs.clone());
         registry.register("requests", "Requests that are no webhooks", requests.clone());
         let name = "request_duration";
         let help = "Duration of requests that are no webhooks";
@@ -221,9 +226,10 @@ impl Metrics {
         registry.register("sockets", "Clients connected to the WebSocket", sockets.clone());
     }
 
-    /// All counters as text.
-    pub(crate) fn text(&self) -> String {
+    /// All counters as text, where so many outputs are slow.
+    pub(crate) fn text(&self, slow_outputs: usize) -> String {
         self.nodes.refresh();
+        self.slow_outputs.set(i64::try_from(slow_outputs).unwrap_or(i64::MAX));
         let mut text = String::new();
         match encode(&mut text, &self.registry) {
             Ok(()) => text,
@@ -286,7 +292,7 @@ mod tests {
         swept.taken_over = 2;
         metrics.swept(swept);
         metrics.leased(Duration::from_secs(3_600), -250);
-        let text = metrics.text();
+        let text = metrics.text(0);
         let lease = text.lines().find_map(|l| l.strip_prefix("webhook_lease_remaining_seconds "));
         let lease: f64 = lease.and_then(|lease| lease.parse().ok()).expect("a number");
         assert!((3_500.0..=3_600.0).contains(&lease), "{lease}");
@@ -320,7 +326,7 @@ mod tests {
         metrics.received(StatusCode::OK, Duration::ZERO);
         metrics.attempted(DeliveryStatus::Sent, Duration::ZERO);
         metrics.answered(&Method::GET, StatusCode::OK, Duration::ZERO);
-        let text = metrics.text();
+        let text = metrics.text(0);
         let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
         let mut count = 0;
         for (name, kind) in types.filter_map(|line| line.split_once(' ')) {

@@ -50,11 +50,21 @@ async fn queue_many(
 async fn delete_output(stores: &Stores, bucket: &Bucket, id: OutputId) {
     let deleted = stores.documents.delete_output(bucket.account_id, id).await;
     deleted.expect("the output exists");
+    assert_nothing_to_claim(stores, node(stores).await, id).await;
+    cancel_all(stores, 2).await;
+}
+
+/// Cancels what waits for deleted outputs, so many deliveries at a time.
+async fn cancel_all(stores: &Stores, most: usize) {
+    while let Some(cancelled) = stores.deliveries.cancel_deleted(most).await.expect("a number") {
+        assert!(cancelled <= most, "{cancelled}");
+    }
 }
 
 async fn delete_bucket(stores: &Stores, bucket: &Bucket) {
     let deleted = stores.documents.remove_bucket(bucket.account_id, bucket.id, None, true).await;
     deleted.expect("force is set");
+    cancel_all(stores, 2).await;
 }
 
 /// Fails if anything of `output` can be claimed, now or ever.

@@ -127,6 +127,7 @@ impl Admin {
         }
         let (circuit, circuit_tries_at) = self.relay.deliverer.circuit(id);
         let waiting = days.iter().map(|day| day.received).sum();
-        Ok(OutputState { waiting, oldest_waiting_at, circuit, circuit_tries_at })
+        let slow_since = self.relay.deliverer.slow_since(id);
+        Ok(OutputState { waiting, oldest_waiting_at, circuit, circuit_tries_at, slow_since })
     }
 }

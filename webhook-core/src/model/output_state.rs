@@ -25,4 +25,9 @@ pub struct OutputState {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<i64>))]
     pub circuit_tries_at: Option<Timestamp>,
+    /// Since when this server makes at most 2 attempts a second, because 50 in a row have failed,
+    /// in unix seconds; absent while it does not. Outputs with a circuit have no such bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<i64>))]
+    pub slow_since: Option<Timestamp>,
 }

@@ -21,6 +21,8 @@ pub enum Reason {
     Deadline,
     /// Another attempt would end the same: the destination refused it, or may not be called.
     DestinationRefused,
+    /// It waited too long for a destination that fails each time.
+    Destination,
     /// The last attempt failed.
     AttemptsExhausted,
     /// Its output is gone.
@@ -31,13 +33,14 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Rules,
         Self::Function,
         Self::Signature,
         Self::Duplicate,
         Self::Deadline,
         Self::DestinationRefused,
+        Self::Destination,
         Self::AttemptsExhausted,
         Self::Cancelled,
         Self::Loop,
@@ -53,6 +56,7 @@ impl Reason {
             Self::Duplicate => "duplicate",
             Self::Deadline => "deadline",
             Self::DestinationRefused => "destination_refused",
+            Self::Destination => "destination",
             Self::AttemptsExhausted => "attempts_exhausted",
             Self::Cancelled => "cancelled",
             Self::Loop => "loop",

@@ -76,8 +76,9 @@ impl Relay {
             Change::Bucket(BucketChange { account, bucket, inputs, outputs, domains }) => {
                 self.buckets.changed(inputs, outputs);
                 self.watch.bucket_changed(*account, *bucket);
-                // One of them may have been resumed.
+                // One of them may have been resumed, or deleted.
                 self.deliverer.wake(outputs.iter().copied());
+                self.deliverer.changed.notify_one();
                 domains.iter().for_each(|name| self.receiver.domains.changed(name));
             }
             Change::Function(function) => self.functions.cache.changed(*function),

@@ -169,6 +169,13 @@ impl Relay {
         ended
     }
 
+    /// The number of outputs of which this relay attempts at most 2 deliveries a second, because
+    /// the last 50 attempts have failed.
+    #[must_use]
+    pub fn slow_outputs(&self) -> usize {
+        self.deliverer.slow_outputs()
+    }
+
     /// Sends a webhook again, as a delivery and log of its own; see [`Resend`].
     ///
     /// # Errors

@@ -24,6 +24,7 @@ impl Relay {
     /// [`run`](Self::run). The caller does not call both concurrently.
     pub async fn run_until_idle(&self) -> Result<(), Error> {
         self.start().await?;
+        while self.deliverer.cancel_some().await? {}
         self.crons.start_due().await?;
         self.deliverer.idle().await;
         self.notifier.tell_due().await?;

@@ -85,6 +85,16 @@ pub trait DeliveryStore: Send + Sync + fmt::Debug {
     /// node holds for long.
     async fn backlogs(&self, sweep: Sweep) -> Result<Vec<Backlog>, Error>;
 
+    /// Cancels some of the deliveries that wait for deleted outputs, `most` at most, and counts
+    /// them: they fail without an attempt. None when no such delivery is left, or another node is
+    /// cancelling them. They are not claimed from the deletion on. Each call is a transaction of
+    /// its own, so that other writers do not wait for a large number of deliveries. A store that
+    /// cancels them with the deletion has nothing to do here.
+    async fn cancel_deleted(&self, most: usize) -> Result<Option<usize>, Error> {
+        let _ = most;
+        Ok(None)
+    }
+
     /// One log of the account.
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error>;
 

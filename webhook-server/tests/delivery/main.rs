@@ -9,6 +9,7 @@ mod commits;
 mod crash;
 mod credentials;
 mod crons;
+mod deleting;
 mod destinations;
 mod erasing;
 mod forwarding;

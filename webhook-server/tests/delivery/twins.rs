@@ -50,6 +50,8 @@ async fn a_thousand_twins_at_two_nodes_are_delivered_once() {
     }
     sending.join_all().await;
     sink.received(1).await;
+    // A sink has a webhook before the node has written that it is delivered.
+    second.ended_logs(21).await;
     let sent = logs(&second, "status=sent").await;
     let told = &sent["data"][0];
     assert_eq!((&sent["total"], &told["duplicates"]), (&json!(1), &json!(TWINS - 1)));

@@ -7,21 +7,19 @@
 //! | [`apply`] | creates and updates |
 //! | [`remove`] | removes documents with what goes with them |
 //! | [`state`] | changes states |
-//! | [`stop`] | ends the deliveries that wait for outputs that are removed |
+//! | [`cancel`] | cancels the deliveries that wait for deleted outputs |
 //! | [`counts`] | counts what an account has, and holds it to bounds |
 
 mod apply;
+pub(crate) mod cancel;
 pub(crate) mod counts;
 pub(crate) mod find;
 mod remove;
 pub(crate) mod row;
 mod state;
-mod stop;
 
 use webhook_core::store::{ApplyError, Refusal};
 
-#[cfg(all(test, feature = "sqlite"))]
-pub(crate) use self::stop::{WAITING, stop_sql};
 pub(crate) use self::{
     apply::Applying,
     row::{INSERT, Raw, insert_former},

@@ -3,7 +3,7 @@
 use sea_orm::prelude::Uuid;
 use webhook_core::store::{ApplyError, DocumentKey, DocumentKind, Refusal};
 
-use super::{apply::Applying, stop::stop_deliveries};
+use super::{apply::Applying, cancel::mark_deleted};
 use crate::{
     fault::DatabaseError,
     tx::{Param, Tx, with},
@@ -62,9 +62,7 @@ pub(super) async fn document<T: Tx>(
     let bucket = gone.iter().find_map(|(_, parent)| *parent).unwrap_or_default();
     let outputs = gone.iter().filter(|(key, _)| key.kind == DocumentKind::Output);
     let outputs: Vec<_> = outputs.map(|(key, _)| key.id).collect();
-    if !outputs.is_empty() {
-        stop_deliveries(tx, account, bucket, outputs).await?;
-    }
+    mark_deleted(tx, account, bucket, outputs).await?;
     for (key, parent) in gone {
         rows(tx, key, has_old_tables).await?;
         let kind = key.kind.as_str();

@@ -19,4 +19,4 @@ pub(crate) use load::{Loaded, heads, load};
 pub(crate) use page::{first, merge};
 pub(crate) use places::Places;
 pub(crate) use range::{Direction, Range};
-pub(crate) use sources::{Source, sources};
+pub(crate) use sources::{Source, for_clients, sources};

@@ -1,8 +1,10 @@
 //! Where logs come from, as the tallies know it.
 
 use sea_orm::prelude::Uuid;
+use webhook_core::model::DeliveryStatus;
 
 use crate::{
+    entity::delivery::number,
     fault::DatabaseError,
     fold::Deltas,
     tally::Span,
@@ -55,5 +57,20 @@ pub(crate) async fn sources(
     sources.extend(behind.map(|(_, key)| Source::new(key.bucket_id, key.output_id, key.status)));
     sources.sort_unstable();
     sources.dedup();
+    Ok(sources)
+}
+
+/// Where the logs lie that wait for clients. Those of deleted outputs are about to be cancelled.
+pub(crate) async fn for_clients(
+    tx: &impl Read,
+    deltas: &Deltas,
+    account: Uuid,
+) -> Result<Vec<Source>, DatabaseError> {
+    let received = Some(number(DeliveryStatus::Received));
+    let mut sources = sources(tx, deltas, account, received).await?;
+    let deleted = "SELECT output_id FROM deleted_output WHERE account_id = ?";
+    let deleted = with(deleted, [account.into()]);
+    let deleted = tx.query(deleted, |row| row.get::<Uuid>("output_id")).await?;
+    sources.retain(|source| source.output_id.is_none_or(|id| !deleted.contains(&id)));
     Ok(sources)
 }

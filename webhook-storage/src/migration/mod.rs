@@ -4,6 +4,7 @@ mod billing;
 mod clients;
 mod configuration;
 mod crons;
+mod deleted;
 mod deliveries;
 mod deltas;
 pub(crate) mod documents;
@@ -86,6 +87,7 @@ const STEPS: &[Step] = &[
     (documents::STEP, documents::sql),
     ("m0041_sessions", |_| sessions::SCHEMA.to_owned()),
     ("m0042_erasures", |_| erasures::SCHEMA.to_owned()),
+    ("m0043_deleted", |_| deleted::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

@@ -15,6 +15,7 @@ use webhook_core::{
 
 use crate::{
     Storage,
+    documents::cancel,
     entity::{Table, delivery, webhook},
     fault::About,
     writer::{InAccount, Incoming, Record, WithRuns, lease},
@@ -66,6 +67,15 @@ impl DeliveryStore for Storage {
 
     async fn backlogs(&self, sweep: Sweep) -> Result<Vec<Backlog>, Error> {
         lease::backlogs(&self.database().read, sweep).await.map_err(Error::from)
+    }
+
+    async fn cancel_deleted(&self, most: usize) -> Result<Option<usize>, Error> {
+        if !cancel::is_any_deleted(&self.database().read).await? {
+            return Ok(None);
+        }
+        let transaction = self.begin("delivery").await?;
+        let cancelled = cancel::cancel(&*transaction, most).await.about("delivery");
+        self.database().finish(transaction, cancelled, "delivery").await
     }
 
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {

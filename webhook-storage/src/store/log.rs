@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use sea_orm::{DatabaseTransaction, prelude::Uuid};
 use webhook_core::{
     AccountId, BucketId, Error, Timestamp,
-    model::{DeliveryStatus, Log},
+    model::Log,
     store::{
         ClientReport, CountQuery, DayCount, Drain, Drained, EraseWebhook, ErasedWebhook, LogCursor,
         LogHeads, LogOrder, LogPage, LogQuery, LogSearch, LogStore, LogsFound, MinuteCount,
@@ -15,7 +15,7 @@ use webhook_core::{
 
 use crate::{
     Storage,
-    entity::{delivery::number, millis},
+    entity::millis,
     fault::About,
     fold::Deltas,
     listing::{
@@ -290,8 +290,7 @@ impl Storage {
         (buckets, after): (&[BucketId], Option<LogCursor>),
         limit: usize,
     ) -> Result<Loaded, Error> {
-        let received = Some(number(DeliveryStatus::Received));
-        let sources = listing::sources(snapshot, deltas, account_id, received).await?.into_iter();
+        let sources = listing::for_clients(snapshot, deltas, account_id).await?.into_iter();
         let wanted = sources
             .filter(|source| buckets.iter().any(|bucket| bucket.as_uuid() == source.bucket_id));
         let range_of = |Source { bucket_id, output_id, .. }: Source| {

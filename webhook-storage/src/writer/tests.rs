@@ -11,6 +11,7 @@ use webhook_core::{
 use super::*;
 use crate::{
     SecretKey, Storage,
+    documents::cancel,
     fault::DatabaseError,
     tx::{Param, Read, with},
 };
@@ -75,10 +76,14 @@ async fn queries_of_the_queue_use_its_indexes() -> Tested {
         (lease::free_sql("held_by = ?"), "delivery_held"),
         (ops::SETTLE.sqlite.clone(), "sqlite_autoindex_delivery"),
     ];
-    let stops = crate::documents::WAITING.into_iter().map(crate::documents::stop_sql);
-    let stops =
-        stops.zip(["delivery_free_by_due", "delivery_held", "delivery_waiting", "delivery_ended"]);
-    for (sql, index) in queries.into_iter().chain(stops) {
+    let waiting = cancel::WAITING.into_iter().map(cancel::waiting_sql);
+    let waiting = waiting.zip([
+        "delivery_free_by_due",
+        "delivery_waiting",
+        "delivery_ended",
+        "delivery_held",
+    ]);
+    for (sql, index) in queries.into_iter().chain(waiting) {
         let plan = plan(&storage, &sql).await?;
         assert!(plan.contains(index), "{sql}\n{plan}");
         assert!(!plan.contains("SCAN d"), "no table is read whole: {sql}\n{plan}");

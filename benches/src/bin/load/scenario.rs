@@ -210,6 +210,16 @@ pub(crate) const ALL: &[Scenario] = &[
     ),
     alone("start", "from the process to its first answer, nothing stored", Work::Start),
     alone("backlog", "start with a million pending deliveries, and their delivery", Work::Backlog),
+    alone(
+        "backlog-deleted",
+        "300 webhooks a second beside the deletion of an output with a million deliveries",
+        Work::DeletedBacklog,
+    ),
+    alone(
+        "backlog-broken",
+        "64 connections beside 200 000 deliveries whose destination refuses connections",
+        Work::BrokenBacklog,
+    ),
     alone("idle", "30 s without anything to do", Work::Idle),
     alone("overload", "a destination so slow that senders are refused", Work::Overload),
     alone("crash", "kill -9 in the middle of the load, and a restart", Work::Crash),

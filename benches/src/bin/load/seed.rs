@@ -17,7 +17,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::{Value, json};
 use webhook_core::{
     AccountId, BucketId, DeliveryId, InputId, NodeId, OutputId, Timestamp, WebhookId, Webhooks,
-    model::{Bucket, DeliveryStatus, Request, Secret, Webhook},
+    model::{Bucket, DeliveryStatus, OutputSpec, Request, Secret, Webhook},
     store::{
         Accept, BucketStore, Configured, DeliveryStore, DocumentStore, Find, NewDelivery,
         OutputStore, Stores,
@@ -305,6 +305,11 @@ async fn inputs(
 impl Seeded {
     /// Makes `folder` a copy whose outputs deliver to `destination`.
     pub(crate) fn copy_to(&self, folder: &Path, destination: &str) -> Outcome<()> {
+        self.copy_with(folder, |spec| destination.clone_into(&mut spec.destination))
+    }
+
+    /// Makes `folder` a copy with other outputs.
+    pub(crate) fn copy_with(&self, folder: &Path, change: impl Fn(&mut OutputSpec)) -> Outcome<()> {
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             fs::copy(entry.path(), folder.join(entry.file_name()))?;
@@ -315,7 +320,7 @@ impl Seeded {
             let account = owner(&storage, bucket).await?;
             for bucket in storage.buckets(account).await? {
                 for mut output in bucket.outputs {
-                    destination.clone_into(&mut output.spec.destination);
+                    change(&mut output.spec);
                     storage.update_output(account, &output).await?;
                 }
             }

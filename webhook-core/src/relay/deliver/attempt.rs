@@ -93,6 +93,19 @@ impl Report {
         Self::failed(Reason::Deadline, "waited in the output's queue past the throttle's deadline")
     }
 
+    /// It has waited too long for a destination that fails each time.
+    pub(super) fn given_up(is_durable: bool) -> Self {
+        match is_durable {
+            true => Self::failed(
+                Reason::Deadline,
+                "waited for a destination that fails until its time for retries was over",
+            ),
+            false => {
+                Self::failed(Reason::Destination, "waited 10 minutes for a destination that fails")
+            }
+        }
+    }
+
     /// Somebody does not want it to be sent any more.
     pub(super) fn withdrawn(detail: &str) -> Self {
         let ending = Ending::Rejected(Reason::Cancelled, detail.to_owned());

@@ -13,6 +13,7 @@ use std::{
 };
 
 use foldhash::HashMap;
+use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
@@ -121,6 +122,8 @@ pub(crate) struct Deliverer {
     pub(super) observer: Arc<dyn Observer>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) options: Arc<RelayOptions>,
+    /// Told when a bucket has changed: an output may be deleted.
+    pub(crate) changed: Notify,
 }
 
 impl Deliverer {
@@ -247,8 +250,9 @@ impl Deliverer {
                     turn.instrument(self.observer.span(pending)).await;
                 }
                 Next::Expire(delivery) => {
-                    let report = queue.unsent(&delivery.pending);
-                    self.settler.settle(queue, None, &delivery.pending, report).await;
+                    let (at, pending) = (bucket.as_deref().zip(output), &delivery.pending);
+                    let report = queue.unsent(pending, self.clock.now());
+                    self.settler.settle(queue, at, pending, report).await;
                 }
                 Next::Claim(limit) => {
                     if self.claimer.claim(&self.lease, queue, limits, limit).await {

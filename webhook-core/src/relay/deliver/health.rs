@@ -77,7 +77,7 @@ pub(super) fn is_failed_try(output: Option<&Output>, ending: &Ending, now: Times
     output.is_some_and(is_try) && Judged::of(ending) == Judged::Fails
 }
 
-/// Tells the queue, whose circuit may open or close, and whoever pauses and resumes what is
+/// Tells the queue, whose circuit may open or close or which gets slow, and whoever pauses and resumes what is
 /// gone, fails or works again: only what changes something.
 pub(super) fn judge(
     queue: &OutputQueue,
@@ -87,9 +87,9 @@ pub(super) fn judge(
     findings: &Findings,
 ) {
     let Some((bucket, output)) = at else { return };
-    let Some(health) = output.spec.health.set().filter(|health| health.enabled) else { return };
     let judged = Judged::of(ending);
     let failing = queue.judge(judged, now);
+    let Some(health) = output.spec.health.set().filter(|health| health.enabled) else { return };
     let found = match (judged, failing) {
         (Judged::Works, _) if output.failing_since.is_some() || output.is_probed(now) => {
             Some(Found::Working)

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::sync::Notify;
+
 use super::{
     attempt::Attempter,
     claim::Claimer,
@@ -93,6 +95,7 @@ impl Deliverer {
             observer: observer.clone(),
             clock: clock.clone(),
             options: options.clone(),
+            changed: Notify::new(),
         }
     }
 
@@ -184,7 +187,8 @@ impl Deliverer {
                 self.wake(due);
             }
         };
-        let for_ever = async { tokio::join!(waking, self.keep_lease(), self.keep_sweeping()) };
+        let (sweeping, cancelling) = (self.keep_sweeping(), self.keep_cancelling());
+        let for_ever = async { tokio::join!(waking, self.keep_lease(), sweeping, cancelling) };
         tokio::select! {
             _ = for_ever => std::future::pending().await,
             error = self.lease.lost() => {

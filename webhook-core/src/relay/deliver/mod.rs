@@ -4,6 +4,7 @@
 //! worker makes an [`attempt`](self::attempt) and [`settle`](self::settle)s it.
 
 mod attempt;
+mod cancel;
 mod circuit;
 mod claim;
 mod credentials;
@@ -20,6 +21,7 @@ mod pace;
 mod queue;
 mod replayed;
 mod settle;
+mod slow;
 mod sweep;
 mod timers;
 mod workers;

@@ -116,6 +116,18 @@ impl Deliverer {
         queue.map(|queue| queue.circuit(self.clock.now())).unwrap_or_default()
     }
 
+    /// Since when the attempts of an output are seldom here, because its destination fails.
+    #[cfg_attr(not(feature = "admin"), expect(dead_code, reason = "the management calls it"))]
+    pub(crate) fn slow_since(&self, id: OutputId) -> Option<Timestamp> {
+        self.queues.known(id).and_then(|queue| queue.slow_since())
+    }
+
+    /// How many outputs have seldom attempts here, because their destinations fail.
+    pub(crate) fn slow_outputs(&self) -> usize {
+        let queues: Vec<_> = self.queues.by_output.lock().values().cloned().collect();
+        queues.iter().filter(|queue| queue.slow_since().is_some()).count()
+    }
+
     /// Ends what has waited past its deadline, by the limits of now.
     async fn expire(&self, queue: &OutputQueue) {
         let Ok(bucket) = self.buckets.of_output(queue.output_id).await else {
@@ -123,11 +135,12 @@ impl Deliverer {
         };
         let output = bucket.as_ref().and_then(|bucket| bucket.output(queue.output_id));
         let limits = self.limits_of(output);
+        let at = bucket.as_deref().zip(output);
         let expired = queue.take_expired(limits, self.clock.now());
         self.watch_deadline(queue);
         for delivery in expired {
-            let report = queue.unsent(&delivery.pending);
-            self.settler.settle(queue, None, &delivery.pending, report).await;
+            let report = queue.unsent(&delivery.pending, self.clock.now());
+            self.settler.settle(queue, at, &delivery.pending, report).await;
         }
     }
 }

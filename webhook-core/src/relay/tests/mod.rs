@@ -22,6 +22,7 @@ mod replays;
 mod routing;
 mod signatures;
 mod skew;
+mod slow;
 mod streaming;
 mod sweeping;
 mod throttling;

@@ -119,6 +119,12 @@ fn standing(state: &OutputState) -> String {
         }
         _ => {}
     }
+    if let Some(since) = state.slow_since {
+        let since = show::moment(since);
+        text.push_str(&format!(
+            " Each attempt has failed since {since}: at most 2 a second are made until one succeeds."
+        ));
+    }
     text
 }
 

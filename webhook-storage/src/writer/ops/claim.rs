@@ -29,7 +29,8 @@ const MAX_DELIVERIES: usize = 1_024;
 const FREE: &str = "SELECT d.id AS id, CAST(COALESCE((SELECT \
     COALESCE(object_bytes, octet_length(body)) + octet_length(headers) FROM webhook \
     WHERE webhook.id = d.webhook_id), 0) + COALESCE(octet_length(d.processed), 0) AS bigint) \
-    AS size FROM delivery d WHERE d.output_id = ? AND d.due_at IS NOT NULL AND d.held_by IS NULL";
+    AS size FROM delivery d WHERE d.output_id = ? AND d.due_at IS NOT NULL AND d.held_by IS NULL \
+    AND NOT EXISTS (SELECT 1 FROM deleted_output WHERE output_id = ?)";
 
 const BY_DUE: &str = " AND d.due_at <= ? ORDER BY d.due_at, d.id LIMIT ?";
 const BY_RECEIPT: &str = " ORDER BY d.id LIMIT ?";
@@ -38,7 +39,8 @@ const BY_RECEIPT: &str = " ORDER BY d.id LIMIT ?";
 const LOCKED: &str = " FOR UPDATE OF d SKIP LOCKED";
 
 pub(crate) const NEXT_DUE: &str = "SELECT MIN(due_at) AS due_at FROM delivery \
-    WHERE output_id = ? AND due_at IS NOT NULL AND held_by IS NULL";
+    WHERE output_id = ? AND due_at IS NOT NULL AND held_by IS NULL \
+    AND NOT EXISTS (SELECT 1 FROM deleted_output WHERE output_id = ?)";
 
 #[cfg(all(test, feature = "sqlite"))]
 pub(crate) fn by_due() -> String {
@@ -113,7 +115,7 @@ async fn take(
         tx.execute(over_set(head, values, ids.iter().map(|id| Param::from(*id)), "")).await?;
         load(tx, &ids, &mut context.counters).await?
     };
-    let next_due = with(NEXT_DUE, [claim.output_id.as_uuid().into()]);
+    let next_due = with(NEXT_DUE, [(); 2].map(|()| claim.output_id.as_uuid().into()));
     let next_due = tx.query_one(next_due, |row| row.get::<Option<i64>>("due_at")).await?;
     Ok(Taken { what: Claimed::new(deliveries, next_due.flatten().map(moment)), objects })
 }
@@ -125,7 +127,7 @@ async fn candidates(
     max_bytes: usize,
 ) -> Result<Vec<Uuid>, DatabaseError> {
     let limit = i64::try_from(claim.limit.min(MAX_DELIVERIES)).unwrap_or_default();
-    let mut values = vec![Param::from(claim.output_id.as_uuid())];
+    let mut values = Vec::from([(); 2].map(|()| Param::from(claim.output_id.as_uuid())));
     let order = match claim.order {
         ClaimOrder::Due => {
             values.push(millis(claim.now).into());

@@ -176,9 +176,8 @@ async fn ranges(
     account_id: Uuid,
     drain: &Drain,
 ) -> Result<Vec<IndexRange>, DatabaseError> {
-    let received = Some(number(DeliveryStatus::Received));
     let deltas = Deltas::of(tx, account_id).await?;
-    let sources = listing::sources(tx, &deltas, account_id, received).await?.into_iter();
+    let sources = listing::for_clients(tx, &deltas, account_id).await?.into_iter();
     let wanted = sources.filter(|source| {
         (drain.buckets.is_empty()
             || drain.buckets.iter().any(|id| id.as_uuid() == source.bucket_id))

@@ -38,7 +38,8 @@ const BACKLOGS: &str = "SELECT output_id, MIN(due_at) AS due_at, \
     UNION ALL SELECT output_id, NULL, 0, 0, 1 FROM delivery \
     WHERE held_by IN (SELECT id FROM holder WHERE id <> ?) \
     AND held_by NOT IN (SELECT id FROM lapsed)\
-    ) AS found WHERE output_id IS NOT NULL GROUP BY output_id \
+    ) AS found WHERE output_id IS NOT NULL \
+    AND output_id NOT IN (SELECT output_id FROM deleted_output) GROUP BY output_id \
     HAVING SUM(free) > 0 OR SUM(held) > 0";
 
 pub(crate) fn lapsed_sql() -> String {

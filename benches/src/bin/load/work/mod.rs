@@ -1,5 +1,6 @@
 //! One pass, one file for each kind.
 
+mod backlog;
 pub(crate) mod commit;
 mod crash;
 pub(crate) mod dashboard;
@@ -31,6 +32,10 @@ pub(crate) enum Work {
     Start,
     /// The same with a backlog, and then its delivery.
     Backlog,
+    /// A bucket that works beside the deletion of an output with a backlog.
+    DeletedBacklog,
+    /// The same beside a backlog whose destination refuses connections.
+    BrokenBacklog,
     /// Nothing.
     Idle,
     /// More than the output takes, until senders are refused, and on.
@@ -86,6 +91,8 @@ impl Work {
             (Self::Commit(commits), _) => commits.measure(context, subject, progress)?,
             (Self::Start, _) => startup::empty(context)?,
             (Self::Backlog, _) => startup::backlog(context, progress)?,
+            (Self::DeletedBacklog, _) => backlog::deleted(context, progress)?,
+            (Self::BrokenBacklog, _) => backlog::broken(context, progress)?,
             (Self::Idle, _) => idle::measure(context)?,
             (Self::Overload, _) => overload::measure(context, progress)?,
             (Self::Crash, _) => crash::measure(context, progress)?,

@@ -8,7 +8,7 @@ use super::{OutputQueue, QueueLimits, QueuedDelivery, State};
 use crate::{
     clock::Timestamp,
     id::{ReplayId, WebhookId},
-    relay::deliver::attempt::Report,
+    relay::deliver::{attempt::Report, slow::LONGEST_WAIT},
     store::Pending,
 };
 
@@ -48,10 +48,15 @@ impl OutputQueue {
     }
 
     /// Why a delivery was taken out that is not sent.
-    pub(crate) fn unsent(&self, pending: &Pending) -> Report {
-        match self.state.lock().limits.discards(pending.created_at) {
-            true => Report::withdrawn(DISCARDED),
-            false => Report::expired(),
+    pub(crate) fn unsent(&self, pending: &Pending, now: Timestamp) -> Report {
+        let state = self.state.lock();
+        let is_due = |moment: Option<Timestamp>| moment.is_some_and(|moment| moment <= now);
+        if state.limits.discards(pending.created_at) {
+            Report::withdrawn(DISCARDED)
+        } else if is_due(state.gives_up_at(pending, now)) {
+            Report::given_up(state.limits.is_durable)
+        } else {
+            Report::expired()
         }
     }
 
@@ -87,8 +92,11 @@ impl OutputQueue {
 
 impl State {
     pub(super) fn pop_expired(&mut self, now: Timestamp) -> Option<QueuedDelivery> {
-        let expired = self.first_expires_at(now)? <= now;
-        expired.then(|| self.queue.pop_front()).flatten()
+        if self.first_expires_at(now)? > now {
+            return None;
+        }
+        self.slow.expired();
+        self.queue.pop_front()
     }
 
     /// When the delivery at the head will have waited too long for its first attempt, or that
@@ -101,7 +109,18 @@ impl State {
         if self.limits.discards(head.created_at) {
             return Some(head.created_at);
         }
-        (head.attempts == 0).then(|| self.limits.expires_at(head.created_at, now)).flatten()
+        let unattempted = head.attempts == 0;
+        let expires_at = unattempted.then(|| self.limits.expires_at(head.created_at, now));
+        expires_at.flatten().into_iter().chain(self.gives_up_at(head, now)).min()
+    }
+
+    /// When a delivery will have waited too long for a destination that fails each time.
+    fn gives_up_at(&self, delivery: &Pending, now: Timestamp) -> Option<Timestamp> {
+        let since = self.slow.since().filter(|_| self.limits.circuit.is_none())?;
+        match self.limits.is_durable {
+            true => self.limits.retries_until(delivery.created_at, now),
+            false => Some(delivery.due_at.max(since) + LONGEST_WAIT),
+        }
     }
 
     /// The earlier of `moment` and the deadline of the delivery at the head.

@@ -8,8 +8,22 @@ impl OutputQueue {
     /// fails.
     pub(crate) fn judge(&self, judged: Judged, now: Timestamp) -> Option<Timestamp> {
         let mut state = self.state.lock();
-        let failing = state.failing.judged(judged, now);
-        let Some(breaker) = state.limits.circuit else { return failing };
+        let failing = match state.limits.has_health {
+            true => state.failing.judged(judged, now),
+            false => None,
+        };
+        let Some(breaker) = state.limits.circuit else {
+            match state.slow.judged(judged, now) {
+                Some(true) => {
+                    tracing::info!(output = %self.output_id, "it fails each time: attempts are seldom");
+                }
+                Some(false) => {
+                    tracing::info!(output = %self.output_id, "it works again: attempts go on");
+                }
+                None => {}
+            }
+            return failing;
+        };
         match state.circuit.ended(&breaker, judged, now) {
             Some(true) => {
                 tracing::info!(output = %self.output_id, "most attempts fail: the circuit is open")
@@ -20,6 +34,12 @@ impl OutputQueue {
             None => {}
         }
         failing
+    }
+
+    /// Since when its attempts are seldom, because its destination fails each time.
+    pub(crate) fn slow_since(&self) -> Option<Timestamp> {
+        let state = self.state.lock();
+        state.slow.since().filter(|_| state.limits.circuit.is_none())
     }
 
     /// How its circuit stands, and when it is open no more.
@@ -33,6 +53,26 @@ impl OutputQueue {
 }
 
 impl State {
+    /// The step of an output whose attempts are seldom, if that is another one than usual. The
+    /// oldest of its deliveries, which may be in the store, is attempted first.
+    pub(super) fn slowed(&mut self, now: Timestamp) -> Option<Next> {
+        if self.limits.circuit.is_some() {
+            self.slow = Default::default();
+        }
+        self.slow.since()?;
+        if self.stored
+            && !self.limits.strict
+            && !self.claiming
+            && let Some(most) = self.slow.claims(now)
+        {
+            return Some(self.claim_some(most));
+        }
+        let until = self.slow.waits_until(now)?;
+        // New deliveries start no worker until then.
+        self.parked = true;
+        Some(Next::Until(self.before_deadline(until, now)))
+    }
+
     /// The step of an output that is paused, if it is time to try the oldest of its deliveries.
     pub(super) fn probe(&mut self, now: Timestamp) -> Option<Next> {
         if !self.limits.probes || self.pending == 0 {

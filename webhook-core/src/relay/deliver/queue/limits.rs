@@ -7,6 +7,7 @@ use crate::{
     error::Error,
     model::{CircuitBreaker, Health, Output, OutputSpec, Pauses, ThrottleMode},
     relay::RelayOptions,
+    retry,
     store::ClaimOrder,
 };
 
@@ -22,6 +23,9 @@ pub(crate) struct QueueLimits {
     pub(super) rate: Option<(u32, Duration)>,
     /// How long a webhook may wait for its first attempt.
     pub(super) deadline: Option<Duration>,
+    /// Whether a delivery has a schedule of its own for its retries, and how long that lasts.
+    pub(super) is_durable: bool,
+    retried_for: Option<Duration>,
     /// One after the other, in order of receipt, retries included.
     pub(super) strict: bool,
     /// Of several nodes one attempts what there is, so that the throttle holds over all.
@@ -67,6 +71,9 @@ impl QueueLimits {
             concurrency: options.output_concurrency.max(1),
             rate: None,
             deadline: None,
+            is_durable: spec.durability.enabled,
+            retried_for: retry::deadline(spec, Timestamp::default())
+                .map(|end| end.since(Timestamp::default())),
             strict: false,
             is_owned: throttle.enabled && options.sweep_interval.is_some(),
             paused_until: None,
@@ -112,8 +119,17 @@ impl QueueLimits {
     /// When a delivery that was stored at `created_at` has waited too long for its first
     /// attempt: pauses do not count.
     pub(super) fn expires_at(&self, created_at: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        Some(created_at + self.deadline? + self.stood_still(created_at, now))
+    }
+
+    /// When the retries end of a delivery that was stored at `created_at`: pauses do not count.
+    pub(super) fn retries_until(&self, created_at: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        Some(created_at + self.retried_for? + self.stood_still(created_at, now))
+    }
+
+    fn stood_still(&self, created_at: Timestamp, now: Timestamp) -> Duration {
         let paused = self.pauses.as_ref().map(|pauses| pauses.stood_still(created_at, now));
-        Some(created_at + self.deadline? + paused.unwrap_or_default())
+        paused.unwrap_or_default()
     }
 
     /// Whether a delivery that was stored at `created_at` is not sent any more.

@@ -15,7 +15,7 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use self::owner::Ownership;
 pub(crate) use self::reservation::Reservation;
 pub(super) use self::{limits::QueueLimits, reservation::Slot};
-use super::{circuit::Circuit, health::Failing, lease::Term, pace::Pace};
+use super::{circuit::Circuit, health::Failing, lease::Term, pace::Pace, slow::Slow};
 use crate::{
     clock::Timestamp, error::Error, id::OutputId, lock::Lock, relay::byte_semaphore::BytePermit,
     store::Pending,
@@ -104,6 +104,9 @@ struct State {
     pending: u64,
     /// Whether the destination works, where `limits` has a circuit breaker.
     circuit: Circuit,
+    /// Whether it has failed so often that attempts are seldom, where `limits` has no circuit
+    /// breaker.
+    slow: Slow,
     /// Since when it fails, where `limits` has health.
     failing: Failing,
     /// The latest starts, where `limits` has a rate.
@@ -130,6 +133,7 @@ impl OutputQueue {
             seeking: 0,
             pending: 0,
             circuit: Circuit::default(),
+            slow: Slow::default(),
             failing: Failing::default(),
             pace: Pace::default(),
             ownership: Ownership::default(),
@@ -258,12 +262,13 @@ impl State {
     fn may_start_at_once(&self) -> bool {
         let QueueLimits { strict, rate, paused_until, circuit, .. } = &self.limits;
         let unpaced = !strict && rate.is_none() && paused_until.is_none() && circuit.is_none();
+        let unpaced = unpaced && self.slow.since().is_none();
         unpaced && self.queue.is_empty() && self.workers < self.limits.concurrency
     }
 
     /// In order of receipt where that counts, else at the end.
     fn insert(&mut self, delivery: QueuedDelivery) {
-        let place = if self.limits.strict {
+        let place = if self.limits.strict || self.slow.since().is_some() {
             self.queue.partition_point(|other| other.pending.id < delivery.pending.id)
         } else {
             self.queue.len()
@@ -273,7 +278,7 @@ impl State {
 
     fn next(&mut self, term: Option<Term>, now: Timestamp) -> Next {
         if let Some(until) = self.limits.paused_until.filter(|until| *until > now) {
-            self.parked = true;
+            (self.parked, self.slow) = (true, Slow::default());
             return self.probe(now).unwrap_or(Next::Until(until.min(now + LOOK_AGAIN)));
         }
         self.failing.goes_on(self.limits.has_health);
@@ -288,6 +293,9 @@ impl State {
             return self.recover(now);
         }
         if let Some(first) = self.own(term, now) {
+            return first;
+        }
+        if let Some(first) = self.slowed(now) {
             return first;
         }
         // What was lost sight of may be older than all else, and keeps others from the queue.
@@ -326,18 +334,23 @@ impl State {
             return Next::Until(self.before_deadline(slot, now));
         }
         self.circuit.start(now);
+        self.slow.start(now);
         self.ownership.goes_on();
         self.queue.pop_front().map_or(Next::Idle, Next::Attempt)
     }
 
     fn claim(&mut self) -> Next {
+        self.claim_some(if self.failing.is_tried() { 1 } else { 256 })
+    }
+
+    fn claim_some(&mut self, most: usize) -> Next {
         if self.claiming {
             return Next::Idle;
         }
         let room = self.limits.in_memory.saturating_sub(self.queue.len() + self.promised);
         self.stored = false;
         self.claiming = true;
-        Next::Claim(room.clamp(1, if self.failing.is_tried() { 1 } else { 256 }))
+        Next::Claim(room.clamp(1, most))
     }
 }
 
