@@ -6,10 +6,12 @@ mod example;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::HeaderMap;
 use http_body_util::Full;
+use ring::hmac;
 use tokio::{
     sync::{
-        mpsc::{Receiver, channel, error::TryRecvError},
+        mpsc::{Receiver, Sender, channel, error::TryRecvError},
         oneshot,
     },
     task::JoinHandle,
@@ -19,6 +21,9 @@ use tower_service::Service;
 use webhook_core::{
     Error, ErrorKind, OutputId, Timestamp, TokioClock, Webhooks,
     admin::{Caller, LogQuery},
+    credentials::{ApiKeyAuth, AuthSpec, BearerAuth, SigningFormat, SigningSecret, SigningSpec},
+    destination::{Answer, Deadline, Destination, Outgoing, SendError},
+    forward::ScriptedForwarder,
     model::{
         Bucket, BucketSpec, CircuitState, DeliveryStatus, Extension, Health, InputSpec, Log,
         OutputSpec, RateInterval, Reason, ReplaySpec, ResponseFromOutput, ResumeRequest, Trace,
@@ -224,4 +229,106 @@ async fn a_sender_that_waits_gets_the_answer_of_the_input() -> Result<(), Error>
     admin.update_input(&shop.me, shop.bucket.id, shop.bucket.inputs[0].id, input).await?;
     assert_eq!(shop.post("first").await, http::StatusCode::ACCEPTED);
     shop.stop().await
+}
+
+/// Keeps all that it gets.
+#[derive(Debug)]
+struct Recorder(Sender<Outgoing>);
+
+#[async_trait::async_trait]
+impl Destination for Recorder {
+    fn schemes(&self) -> &[&str] {
+        &["record"]
+    }
+
+    async fn send(&self, outgoing: Outgoing, _: Deadline) -> Result<Answer, SendError> {
+        self.0.try_send(outgoing).expect("room for it");
+        Ok(Answer::Ack { detail: Bytes::new() })
+    }
+}
+
+/// An output whose secrets begin with `name`.
+fn output_with_secrets(name: &str, url: &str, auth: AuthSpec) -> OutputSpec {
+    let mut signing = SigningSpec::default();
+    signing.format = SigningFormat::HmacBody;
+    let secret = format!("{name}-signing-secret").into();
+    signing.secrets = vec![SigningSecret { secret, expires_at: Timestamp::default() }];
+    let mut spec = OutputSpec::new(name, url);
+    spec.headers.0.insert("x-shop", format!("{name}-header").parse().expect("a value"));
+    (spec.signing, spec.auth) = (Extension::Set(signing), Extension::Set(auth));
+    spec
+}
+
+/// The signature of `body` with the secret of the output `name`.
+fn signature(name: &str, body: &str) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, format!("{name}-signing-secret").as_bytes());
+    let tag = hmac::sign(&key, body.as_bytes());
+    let hex = tag.as_ref().iter().map(|byte| format!("{byte:02x}"));
+    format!("sha256={}", hex.collect::<String>())
+}
+
+fn values<'a>(headers: &'a HeaderMap, name: &str) -> Vec<&'a [u8]> {
+    headers.get_all(name).iter().map(|value| value.as_bytes()).collect()
+}
+
+/// All that a destination can read. A value that is marked as a secret counts as its text.
+fn all_text(outgoing: &Outgoing) -> String {
+    let headers = outgoing.headers.iter();
+    let values = headers.map(|(_, value)| String::from_utf8_lossy(value.as_bytes()));
+    format!("{outgoing:?} {}", values.collect::<Vec<_>>().join(" "))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_destination_gets_no_secrets_of_other_outputs() -> Result<(), Error> {
+    let (sender, mut record) = channel(2);
+    let forwarder = ScriptedForwarder::new();
+    let webhooks = Webhooks::builder(Stores::of(MemoryStore::default()))
+        .destination(Recorder(sender))
+        .forwarder(forwarder.clone())
+        .clock(TokioClock::starting_at(START))
+        .build();
+    let admin = webhooks.admin();
+    let me = Caller::for_account(admin.create_account("me", None).await?.0.id);
+    let bucket = admin.create_bucket(&me, BucketSpec::new("orders")).await?;
+    let key = |name: &str| {
+        let value = format!("{name}-key").into();
+        AuthSpec::ApiKey(ApiKeyAuth { name: "x-api-key".into(), place: None, value })
+    };
+    let bearer = AuthSpec::Bearer(BearerAuth { token: "shop-token".to_owned().into() });
+    for spec in [
+        output_with_secrets("first", "record://first", key("first")),
+        output_with_secrets("second", "record://second", key("second")),
+        output_with_secrets("shop", "https://shop.example/", bearer),
+    ] {
+        admin.create_output(&me, bucket.id, spec).await?;
+    }
+    let request = http::Request::post(format!("/v1/webhooks/{}", bucket.inputs[0].id));
+    let request = request.body(Full::from("order")).expect("a request");
+    webhooks.ingest().call(request).await.expect("infallible");
+    webhooks.run_until_idle().await?;
+
+    let mut seen = Vec::new();
+    while let Ok(outgoing) = record.try_recv() {
+        let name = outgoing.url.host().expect("a host").to_owned();
+        assert_eq!(values(&outgoing.headers, "x-api-key"), [format!("{name}-key").as_bytes()]);
+        assert_eq!(values(&outgoing.headers, "x-shop"), [format!("{name}-header").as_bytes()]);
+        let signed = signature(&name, "order");
+        assert_eq!(values(&outgoing.headers, "webhook-signature"), [signed.as_bytes()]);
+        let text = all_text(&outgoing);
+        for other in ["first", "second", "shop"].into_iter().filter(|it| *it != name) {
+            assert!(!text.contains(&format!("{other}-")), "{name} sees {other}: {text}");
+            assert!(!text.contains(&signature(other, "order")), "{name} sees {other}: {text}");
+        }
+        assert!(!text.contains("signing-secret"), "the secret itself stays with the relay: {text}");
+        seen.push(name);
+    }
+    seen.sort();
+    assert_eq!(seen, ["first", "second"]);
+    // The secrets of the third output were in use at the same time.
+    let requests = forwarder.requests();
+    assert_eq!(requests.len(), 1);
+    assert_eq!(values(&requests[0].headers, "authorization"), [b"Bearer shop-token"]);
+    let signed = signature("shop", "order");
+    assert_eq!(values(&requests[0].headers, "webhook-signature"), [signed.as_bytes()]);
+    Ok(())
 }

@@ -1,10 +1,9 @@
 //! What the relay is told of changes, so that it and the others over the same stores see them
 //! at once.
 
-use crate::cluster::{BucketChange, Change, Content, To};
-
-use super::{Relay, findings::Finding};
+use super::{Relay, deliver::findings::Finding};
 use crate::{
+    cluster::{BucketChange, Change, Content, To},
     error::Error,
     id::{AccountId, FunctionId, TokenId},
     model::Bucket,

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::{sync::Notify, task::JoinSet};
 use uuid::Uuid;
 
-use super::options::RelayOptions;
+use super::RelayOptions;
 use crate::{
     clock::{Clock, Timestamp, sleep_until},
     error::{Error, ErrorKind},

@@ -1,6 +1,6 @@
 //! Webhooks that come back to where they were sent from.
 
-use super::options::RelayOptions;
+use super::RelayOptions;
 use crate::model::Webhook;
 
 /// Says why a webhook with `hops` must not go further; none when it may.

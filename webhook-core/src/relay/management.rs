@@ -1,6 +1,6 @@
 //! What only the management asks of the relay.
 
-use super::{Receiver, Relay, replays, signature_check::Asked};
+use super::{Receiver, Relay, intake::signature_check::Asked, sources::replays};
 use crate::{
     cluster::Change,
     error::Error,

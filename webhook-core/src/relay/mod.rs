@@ -1,69 +1,45 @@
-//! The data path: one part for each stretch of the way, in reading order.
+//! The data path: a folder for each stretch of the way of a webhook.
 //!
 //! ```text
-//!  sender ──► receive/ ──► route ──► accept ────────► the sender's answer
-//!             ingest:      rules     Intake, one transaction:
-//!             Receiver     pick      the webhook and one
-//!             finds the    outputs   delivery per output
-//!             input and                  │ after the commit
-//!             reads the                  ▼
-//!             body         deliver/  dispatch: Deliverer,
-//!                          a queue and workers per output
-//!                                        │        ▲ claims what waits
-//!                                        ▼        │ in the store
-//!                          settle ◄── attempt
-//!                          outcome    function,
-//!                          and retry  request
+//!  sender ──► intake/   receive ──► stage ──► route ──► accept ──► the answer to the sender
+//!                       finds the   the       the       one transaction: the webhook
+//!                       input,      input's   rules of  and a delivery for each output
+//!                       checks,     function  outputs     │
+//!                       reads         ▲                   │ after the commit
+//!                                     │ inject            ▼
+//!  sources/  crons, notify, ──────────┘      deliver/   queue ──► attempt ──► settle
+//!            resend, replays                   ▲        one for   function,   outcome,
+//!                                              │        each      request     retry
+//!                 the store, with deliveries ──┘        output
 //! ```
 //!
-//! Before `route`, the function of the input runs in `stage`, wherever the webhook comes from.
-//! Each part is a struct that holds what it uses, and is made once. Beside the way are
-//! `clients`, who listen instead of being sent to, and `resend`, `replays` and `crons`, which put
-//! webhooks into `accept` as `ingest` does. Several parts use the `cache` of what is
-//! stored, the runs of `functions` and the `waiters` for a destination's response.
-//! Imports lead down only: receive → accept → deliver → clients → cache, without a circle.
+//! Each part is a struct that is made once, from the parts that it uses. `clients` connect and get
+//! webhooks instead of requests. `erase` removes webhooks, also from queues. Parts of several
+//! folders use the `cache` of stored buckets, the runs of `functions` and the `waiters` for the
+//! response of a destination. `parts` has the options, the observer and the stores.
+//! Imports lead down only: sources → intake → deliver → clients → cache, without a circle.
 //!
 //! A delivery is attempted at least once: after a crash between the request and
 //! the commit of its outcome it is sent again, with the same `X-Webhook-Relay-Id`.
 
-mod accept;
 mod byte_semaphore;
 mod cache;
 mod changes;
-mod checks;
 mod clients;
 mod cluster;
-mod credentials;
-mod crons;
 mod deliver;
 mod detach;
-mod end;
 mod erase;
-mod fetched;
-mod findings;
 mod functions;
 mod headers;
 mod held;
-mod inject;
-mod keep;
+mod intake;
 mod loops;
 #[cfg(feature = "admin")]
 mod management;
-mod notify;
-mod observer;
-mod options;
-mod outgoing;
 mod parts;
-mod quota;
-mod receive;
-mod refused;
-mod replays;
-mod resend;
-mod route;
 mod run;
-#[cfg(feature = "admin")]
-mod signature_check;
-mod stage;
+mod sources;
 mod take_part;
 mod waiters;
 mod watch;
@@ -73,40 +49,35 @@ use std::sync::Arc;
 pub use crate::cluster::{ClientInfo, ConnectedClient, Listening, StreamedWebhook};
 
 #[cfg(test)]
-pub(crate) use self::findings::{Finding, Found};
+pub(crate) use self::deliver::findings::{Finding, Found};
 use self::{
-    accept::Intake,
     cache::BucketCache,
-    checks::Checker,
     clients::Clients,
     cluster::Cluster,
-    crons::Crons,
-    deliver::{Deliverer, DelivererParts, Workers},
+    deliver::{Deliverer, DelivererParts, Workers, findings::Findings},
     erase::Eraser,
-    findings::Findings,
-    notify::Notifier,
-    receive::Receiver,
-    replays::Replays,
-    resend::Resender,
+    intake::{accept::Intake, checks::Checker, receive::Receiver},
+    sources::{crons::Crons, notify::Notifier, replays::Replays, resend::Resender},
     waiters::Waiters,
     watch::Watch,
 };
 pub use self::{
     clients::{Streamed, Subscription},
-    observer::{NoObserver, Observer, Swept},
-    options::RelayOptions,
-    receive::{
+    intake::receive::{
         ClientAddr, IngestService, InvalidProxies, TrustedProxies, host_name, requested_host,
+    },
+    parts::{
+        observer::{NoObserver, Observer, Swept},
+        options::RelayOptions,
     },
 };
 pub(crate) use self::{functions::Functions, parts::RelayParts};
 #[cfg(feature = "admin")]
 pub(crate) use self::{
     functions::{Candidate, Tried},
-    quota::{Quota, Ticket},
-    replays::Source,
-    route::answers,
-    signature_check::Asked,
+    intake::{route::answers, signature_check::Asked},
+    parts::quota::{Quota, Ticket},
+    sources::replays::Source,
 };
 use crate::{
     error::Error,

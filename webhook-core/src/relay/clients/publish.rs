@@ -14,8 +14,11 @@ use crate::{
     id::{AccountId, DeliveryId, OutputId},
     model::{Bucket, Request, Webhook, hops},
     relay::{
-        cache::BucketCache, cluster::Cluster, cluster::DestinationResponse, headers,
-        observer::Observer, options::RelayOptions, parts::RelayParts, waiters::Waiters,
+        Observer, RelayOptions, RelayParts,
+        cache::BucketCache,
+        cluster::{Cluster, DestinationResponse},
+        headers,
+        waiters::Waiters,
     },
     store::{ClientReport, DocumentStore, LogStore, Reported},
 };

@@ -13,6 +13,7 @@ use http::{HeaderMap, StatusCode};
 use tokio::sync::Notify;
 
 use self::questions::Questions;
+use super::RelayParts;
 use crate::{
     clock::Clock,
     cluster::{
@@ -20,7 +21,6 @@ use crate::{
         To,
     },
     id::{AccountId, BucketId, DeliveryId, NodeId},
-    relay::parts::RelayParts,
 };
 
 /// What a destination answered, whole.

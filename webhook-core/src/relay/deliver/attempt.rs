@@ -6,7 +6,11 @@ use bytes::Bytes;
 use http::HeaderMap;
 use tokio::time::Instant;
 
-use super::replayed::{Withdrawals, name_replayed};
+use super::{
+    credentials::Credentials,
+    outgoing,
+    replayed::{Withdrawals, name_replayed},
+};
 use crate::{
     body::cut,
     clock::Timestamp,
@@ -14,13 +18,10 @@ use crate::{
     forward::ForwardResponse,
     model::{Attempt, Bucket, Output, Reason, ReplayTotals, Request},
     relay::{
+        Observer, RelayOptions,
         cluster::DestinationResponse,
-        credentials::Credentials,
         functions::{FunctionFailed, FunctionFailure, Functions, Transformed},
         loops,
-        observer::Observer,
-        options::RelayOptions,
-        outgoing,
         waiters::Waiters,
     },
     retry::Outcome,

@@ -32,10 +32,7 @@ use crate::{
     id::{NodeId, OutputId},
     lock::Lock,
     model::Output,
-    relay::{
-        byte_semaphore::ByteSemaphore, cache::BucketCache, observer::Observer,
-        options::RelayOptions,
-    },
+    relay::{Observer, RelayOptions, byte_semaphore::ByteSemaphore, cache::BucketCache},
     store::DeliveryStore,
 };
 

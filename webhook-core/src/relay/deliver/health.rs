@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-use super::{attempt::Ending, circuit::Judged, queue::OutputQueue};
+use super::{
+    attempt::Ending,
+    circuit::Judged,
+    findings::{Findings, Found},
+    queue::OutputQueue,
+};
 use crate::{
     clock::Timestamp,
     model::{Bucket, Output},
-    relay::findings::{Findings, Found},
 };
 
 /// How long a destination fails before that is stored: one that fails now and then costs

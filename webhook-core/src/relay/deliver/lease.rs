@@ -17,7 +17,7 @@ use crate::{
     clock::{Clock, Skew, StoreClock, Timestamp},
     error::Error,
     id::NodeId,
-    relay::observer::Observer,
+    relay::Observer,
     store::{self, DeliveryStore, Extended},
 };
 

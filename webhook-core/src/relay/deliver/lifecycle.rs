@@ -7,7 +7,9 @@ use tokio::sync::Notify;
 use super::{
     attempt::Attempter,
     claim::Claimer,
+    credentials::Credentials,
     dispatch::{Deliverer, Queues, queue_of},
+    findings::Findings,
     lease::Lease,
     queue::QueueLimits,
     replayed::Withdrawals,
@@ -19,9 +21,8 @@ use crate::{
     clock::Timestamp,
     error::Error,
     relay::{
-        byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients,
-        credentials::Credentials, findings::Findings, functions::Functions, parts::RelayParts,
-        waiters::Waiters, watch::Watch,
+        RelayParts, byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients,
+        functions::Functions, waiters::Waiters, watch::Watch,
     },
     store::{Backlog, Sweep},
 };

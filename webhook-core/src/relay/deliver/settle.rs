@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{
     attempt::{Report, sent_request},
     fate::{self, Fate, fate, reason},
+    findings::Findings,
     health, history,
     queue::OutputQueue,
     timers::Timers,
@@ -16,13 +17,8 @@ use crate::{
     id::NodeId,
     model::{Bucket, Output},
     relay::{
-        clients::Clients,
-        findings::Findings,
-        functions::Functions,
-        observer::{self, Observer},
-        options::RelayOptions,
-        waiters::Waiters,
-        watch::Watch,
+        Observer, RelayOptions, clients::Clients, functions::Functions, parts::observer,
+        waiters::Waiters, watch::Watch,
     },
     retry::Progress,
     store::{DeliveryStore, Origin, Pending, Settle},

@@ -14,7 +14,7 @@ use crate::{
     clock::Timestamp,
     error::Error,
     id::OutputId,
-    relay::observer::Swept,
+    relay::Swept,
     store::{Backlog, Sweep},
 };
 

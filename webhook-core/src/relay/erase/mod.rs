@@ -13,18 +13,17 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::{
+    RelayOptions, RelayParts,
     deliver::Deliverer,
     detach::Uncancelled,
     held::{HOLD, Held, LOOK_AGAIN},
-    options::RelayOptions,
-    replays::{Looked, Source, place},
+    sources::replays::{Looked, Source, place},
 };
 use crate::{
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
     id::{AccountId, NodeId, WebhookId},
     model::{Erasure, ReplayStatus},
-    relay::parts::RelayParts,
     store::{ClaimWork, DeliveryStore, ErasedWebhook, ErasureStore, LogStore},
 };
 

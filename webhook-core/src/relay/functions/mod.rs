@@ -10,8 +10,8 @@ use serde_json::Value;
 #[cfg(feature = "admin")]
 pub(crate) use self::trial::Tried;
 use super::{
+    RelayOptions, RelayParts,
     cache::{FunctionCache, Script},
-    options::RelayOptions,
     watch::Watch,
 };
 use crate::{
@@ -27,7 +27,6 @@ use crate::{
         Attempt, Bucket, ExecutionStatus, FunctionMust, Input, Invoked, NotificationEvent, Output,
         Request, Webhook,
     },
-    relay::parts::RelayParts,
     store::{FunctionStore, NewExecution},
 };
 

@@ -6,7 +6,7 @@ use crate::{
     clock::Timestamp,
     error::Error,
     model::{CircuitBreaker, Health, Output, OutputSpec, Pauses, ThrottleMode},
-    relay::options::RelayOptions,
+    relay::RelayOptions,
     retry,
     store::ClaimOrder,
 };

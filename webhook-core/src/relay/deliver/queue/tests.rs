@@ -7,7 +7,7 @@ use super::*;
 use crate::{
     id::{AccountId, BucketId, DeliveryId, InputId, WebhookId},
     model::{Output, OutputSpec, Request, Throttle, ThrottleMode, Webhook},
-    relay::options::RelayOptions,
+    relay::RelayOptions,
     store::OwnedQueue,
 };
 

@@ -1,13 +1,13 @@
 //! What a relay is made of.
 
+pub(super) mod observer;
+pub(super) mod options;
+pub(super) mod quota;
+
 use std::sync::Arc;
 
-use super::{
-    cache::{BucketCache, MaxAge},
-    observer::Observer,
-    options::RelayOptions,
-    quota::Quota,
-};
+use self::{observer::Observer, options::RelayOptions, quota::Quota};
+use super::cache::{BucketCache, MaxAge};
 use crate::{
     clock::{Ids, StoreClock},
     cluster::Broadcast,

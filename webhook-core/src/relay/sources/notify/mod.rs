@@ -14,24 +14,21 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use serde_json::{Map, json};
 
 use self::event::Told;
-use super::{
-    accept::Intake,
-    inject::derived_id,
-    options::RelayOptions,
-    watch::{self, Subscriber, Subscribers, Watch},
-};
-use crate::wire::Choice;
-
 use crate::{
     clock::{Clock, Ids, Timestamp, sleep_until},
     error::Error,
     id::{AccountId, BucketId, NotificationId, OutputId, WebhookId},
     model::{Bucket, DeliveryStatus, Notification, NotificationEvent, Output},
-    relay::parts::RelayParts,
+    relay::{
+        RelayOptions, RelayParts,
+        intake::{accept::Intake, inject::derived_id},
+        watch::{self, Subscriber, Subscribers, Watch},
+    },
     store::{
         BucketStore, Change, CountQuery, DocumentStore, LogStore, Note, Notice, NoticeSent,
         StateChange,
     },
+    wire::Choice,
 };
 
 /// How long to wait when the store did not answer.
@@ -47,17 +44,21 @@ const AT_ONCE: usize = 64;
 /// Tells what happens.
 #[derive(Debug)]
 pub(crate) struct Notifier {
-    pub(super) watch: Arc<Watch>,
-    pub(super) documents: Arc<dyn DocumentStore>,
-    pub(super) logs: Arc<dyn LogStore>,
-    pub(super) intake: Arc<Intake>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) ids: Arc<Ids>,
-    pub(super) options: Arc<RelayOptions>,
+    watch: Arc<Watch>,
+    documents: Arc<dyn DocumentStore>,
+    logs: Arc<dyn LogStore>,
+    intake: Arc<Intake>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<Ids>,
+    options: Arc<RelayOptions>,
 }
 
 impl Notifier {
-    pub(super) fn new(parts: &RelayParts, watch: &Arc<Watch>, intake: &Arc<Intake>) -> Self {
+    pub(in crate::relay) fn new(
+        parts: &RelayParts,
+        watch: &Arc<Watch>,
+        intake: &Arc<Intake>,
+    ) -> Self {
         Self {
             watch: watch.clone(),
             documents: parts.stores.documents.clone(),
@@ -71,8 +72,8 @@ impl Notifier {
 
     /// Tells what happens for as long as this is awaited. As long as nobody wants to know
     /// anything the store is asked nothing, unless others may change it
-    /// ([`RelayOptions::crons_max_age`](super::RelayOptions)).
-    pub(super) async fn run(&self) {
+    /// ([`RelayOptions::crons_max_age`](crate::relay::RelayOptions)).
+    pub(in crate::relay) async fn run(&self) {
         let others = self.options.crons_max_age;
         let mut read_at = others.map(|age| self.clock.now() + age);
         let mut look_at = self.clock.now() + EVERYWHERE;
@@ -105,7 +106,7 @@ impl Notifier {
 
     /// Reads who wants to know what, and has every bucket looked at that is meant: what
     /// happened while nobody looked is told, too.
-    pub(super) async fn look_everywhere(&self) -> Result<(), Error> {
+    pub(in crate::relay) async fn look_everywhere(&self) -> Result<(), Error> {
         self.watch.read().await?;
         for account in self.watch.known().keys() {
             self.look_at_buckets_of(*account).await?;
@@ -114,7 +115,7 @@ impl Notifier {
     }
 
     /// The account wants to know something else.
-    pub(super) async fn changed(&self, account: AccountId) -> Result<(), Error> {
+    pub(in crate::relay) async fn changed(&self, account: AccountId) -> Result<(), Error> {
         self.watch.read().await?;
         self.look_at_buckets_of(account).await
     }
@@ -129,7 +130,7 @@ impl Notifier {
     }
 
     /// Notes what has happened and tells what is due. When the next is.
-    pub(super) async fn tell_due(&self) -> Result<Option<Timestamp>, Error> {
+    pub(in crate::relay) async fn tell_due(&self) -> Result<Option<Timestamp>, Error> {
         let known = self.watch.known();
         if known.is_empty() {
             return Ok(None);

@@ -4,19 +4,20 @@ use std::time::Duration;
 
 use http::Uri;
 
-use super::headers;
 use crate::{
     destination::Outgoing,
     forward::{ForwardError, path},
     id::DeliveryId,
     model::{OutputSpec, Request, Webhook},
+    relay::headers,
 };
 
 /// How long an attempt may take when the output does not say.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The error about a path that would leave the folder of a destination.
-pub(super) const CLIMBS: &str = "the path leads above the destination with its segments \"..\"";
+pub(in crate::relay) const CLIMBS: &str =
+    "the path leads above the destination with its segments \"..\"";
 
 /// The `request` of `webhook` as one attempt sends it.
 pub(super) fn outgoing(
@@ -63,12 +64,12 @@ fn target(spec: &OutputSpec, request: &Request) -> Result<Uri, ForwardError> {
 }
 
 /// The path that an output appends to its destination.
-pub(super) fn extra_path<'a>(spec: &OutputSpec, request: &'a Request) -> &'a str {
+pub(in crate::relay) fn extra_path<'a>(spec: &OutputSpec, request: &'a Request) -> &'a str {
     if spec.lock_path { "" } else { &request.extra_path }
 }
 
 /// Why `request` may not be sent to the output; none when it may.
-pub(super) fn refused_path(spec: &OutputSpec, request: &Request) -> Option<&'static str> {
+pub(in crate::relay) fn refused_path(spec: &OutputSpec, request: &Request) -> Option<&'static str> {
     path::climbs(extra_path(spec, request)).then_some(CLIMBS)
 }
 

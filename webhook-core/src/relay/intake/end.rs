@@ -10,10 +10,10 @@ use crate::{
 
 /// Why nothing is delivered.
 #[derive(Debug)]
-pub(super) struct End {
+pub(in crate::relay) struct End {
     status: DeliveryStatus,
     reason: Option<Reason>,
-    pub(super) detail: Cow<'static, str>,
+    pub(in crate::relay) detail: Cow<'static, str>,
 }
 
 impl End {
@@ -34,16 +34,16 @@ impl End {
         Self { status: DeliveryStatus::Failed, reason, detail: detail.into() }
     }
 
-    /// The delivery to `output` that has ended so.
-    pub(super) fn delivery(&self, id: DeliveryId, output: Option<&Output>) -> NewDelivery {
+    /// The delivery to an output that has ended so.
+    pub(in crate::relay) fn delivery(&self, id: DeliveryId, to: Option<&Output>) -> NewDelivery {
         let Self { status, reason, ref detail } = *self;
         let detail = Some(detail.clone().into_owned());
-        NewDelivery { status, reason, detail, ..new_delivery(id, output) }
+        NewDelivery { status, reason, detail, ..new_delivery(id, to) }
     }
 }
 
 /// A delivery to `output`, or to clients, that has not ended.
-pub(super) fn new_delivery(id: DeliveryId, output: Option<&Output>) -> NewDelivery {
+pub(in crate::relay) fn new_delivery(id: DeliveryId, output: Option<&Output>) -> NewDelivery {
     let internal = output.is_some_and(|output| output.spec.internal);
     NewDelivery { internal, ..NewDelivery::new(id, output.map(|output| output.id), None) }
 }

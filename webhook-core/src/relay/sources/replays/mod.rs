@@ -16,45 +16,44 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 #[cfg(feature = "admin")]
-pub(super) use self::items::targets;
+pub(in crate::relay) use self::items::targets;
 pub(crate) use self::source::Source;
-pub(super) use self::source::{Looked, place};
+pub(in crate::relay) use self::source::{Looked, place};
 use self::{
     pace::{Pace, TICK},
     step::Stepped,
 };
-use super::{
-    held::{HOLD, Held, LOOK_AGAIN},
-    options::RelayOptions,
-    resend::Resender,
-    watch::Watch,
-};
+use super::resend::Resender;
 use crate::{
     clock::{Clock, Timestamp},
     error::Error,
     id::{NodeId, ReplayId},
     model::{Bucket, Log, Replay, ReplaySpec, ReplayStatus},
-    relay::parts::RelayParts,
+    relay::{
+        RelayOptions, RelayParts,
+        held::{HOLD, Held, LOOK_AGAIN},
+        watch::Watch,
+    },
     store::{ClaimWork, FeedReplay, LogStore, ReplayStore},
 };
 
 /// Goes on with replays.
 #[derive(Debug)]
 pub(crate) struct Replays {
-    pub(super) node: NodeId,
-    pub(super) store: Arc<dyn ReplayStore>,
-    pub(super) logs: Arc<dyn LogStore>,
-    pub(super) resender: Arc<Resender>,
+    node: NodeId,
+    store: Arc<dyn ReplayStore>,
+    logs: Arc<dyn LogStore>,
+    resender: Arc<Resender>,
     /// Who is told of the end.
-    pub(super) watch: Arc<Watch>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) options: Arc<RelayOptions>,
+    watch: Arc<Watch>,
+    clock: Arc<dyn Clock>,
+    options: Arc<RelayOptions>,
     /// Told when one is made or resumed.
-    pub(super) changed: Notify,
+    changed: Notify,
 }
 
 /// A replay that this node goes on with.
-pub(super) struct Going {
+pub(in crate::relay) struct Going {
     replay: Replay,
     pace: Pace,
     /// Whether all of its webhooks are queued.
@@ -66,7 +65,11 @@ pub(super) struct Going {
 }
 
 impl Replays {
-    pub(super) fn new(parts: &RelayParts, resender: &Arc<Resender>, watch: &Arc<Watch>) -> Self {
+    pub(in crate::relay) fn new(
+        parts: &RelayParts,
+        resender: &Arc<Resender>,
+        watch: &Arc<Watch>,
+    ) -> Self {
         Self {
             node: parts.node,
             store: parts.stores.replays.clone(),
@@ -80,17 +83,17 @@ impl Replays {
     }
 
     /// Says that a replay was made or resumed.
-    pub(super) fn changed(&self) {
+    pub(in crate::relay) fn changed(&self) {
         self.changed.notify_one();
     }
 
     /// Leaves what this node goes on with to any node.
-    pub(super) async fn release(&self) -> Result<(), Error> {
+    pub(in crate::relay) async fn release(&self) -> Result<(), Error> {
         self.store.release_replays(self.node).await
     }
 
     /// The bucket of the output that a webhook is sent to again, or of its input.
-    pub(super) async fn bucket_for(
+    pub(in crate::relay) async fn bucket_for(
         &self,
         log: &Log,
         spec: &ReplaySpec,

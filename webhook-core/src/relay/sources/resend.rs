@@ -2,31 +2,32 @@
 
 use std::sync::Arc;
 
-use super::{
-    accept::Intake,
-    cache::BucketCache,
-    checks::{Checker, stored_url},
-    deliver::{QueuedDelivery, Reservation},
-    end::new_delivery,
-    route::{self, Match},
-    stage::InputDecision,
-};
 use crate::{
     clock::{Clock, Ids, Timestamp},
     error::{Error, ErrorKind},
     id::{AccountId, OutputId},
     model::{
-        Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Reason, Replayed, Request, Resend,
-        ResponseFromOutput, Webhook,
+        Bucket, Log, Output, ProcessPolicy, Reason, Request, Resend, ResponseFromOutput, Webhook,
     },
-    relay::parts::RelayParts,
+    relay::{
+        RelayParts,
+        cache::BucketCache,
+        deliver::Reservation,
+        intake::{
+            accept::Intake,
+            checks::{Checker, stored_url},
+            end::new_delivery,
+            route::{self, Match},
+            stage::InputDecision,
+        },
+    },
     rule::Subject,
-    store::{NewDelivery, Pending, Redeliver},
+    store::{NewDelivery, Redeliver},
 };
 
 /// Sends stored webhooks again.
 #[derive(Debug)]
-pub(super) struct Resender {
+pub(in crate::relay) struct Resender {
     pub(super) intake: Arc<Intake>,
     pub(super) buckets: Arc<BucketCache>,
     pub(super) checker: Arc<Checker>,
@@ -35,7 +36,7 @@ pub(super) struct Resender {
 }
 
 impl Resender {
-    pub(super) fn new(
+    pub(in crate::relay) fn new(
         parts: &RelayParts,
         intake: &Arc<Intake>,
         buckets: &Arc<BucketCache>,
@@ -50,7 +51,11 @@ impl Resender {
         }
     }
 
-    pub(super) async fn resend(&self, account: AccountId, resend: Resend) -> Result<(), Error> {
+    pub(in crate::relay) async fn resend(
+        &self,
+        account: AccountId,
+        resend: Resend,
+    ) -> Result<(), Error> {
         let log = self.intake.deliveries.log(account, resend.log).await?;
         let log = log.ok_or_else(|| Error::not_found("log"))?;
         let was_refused = log.delivery.reason == Some(Reason::Signature);
@@ -222,35 +227,4 @@ fn enabled_output(bucket: &Bucket, id: OutputId) -> Result<&Output, Error> {
         return Err(Error::conflict("the output is disabled"));
     }
     Ok(output)
-}
-
-impl Intake {
-    /// Hands on what has been stored of `webhook` once more: to its output's queue, or to clients.
-    /// It was received and becomes due at these times.
-    pub(super) fn hand_on(
-        &self,
-        (delivery, reservation): (NewDelivery, Option<Reservation>),
-        bucket: &Bucket,
-        webhook: &Arc<Webhook>,
-        processed: Option<&Arc<Request>>,
-        (created_at, due_at): (Timestamp, Timestamp),
-        replay: Option<Replayed>,
-    ) {
-        let NewDelivery { id, output_id, status, .. } = delivery;
-        match (reservation, output_id) {
-            (Some(reservation), Some(output_id)) => {
-                let pending = Pending::new(id, output_id, webhook.clone(), created_at, due_at);
-                let replay = replay.map(Box::new);
-                let pending = Pending { processed: processed.cloned(), replay, ..pending };
-                let bytes = self.deliverer.memory.take_anyway(pending.webhook.request.size_bytes());
-                let delivery = QueuedDelivery::new(pending, Some(Arc::new(bytes)));
-                self.deliverer.dispatch(reservation, delivery);
-            }
-            _ if status == DeliveryStatus::Received => {
-                let processed = processed.map(|request| &**request);
-                self.clients.publish(bucket, webhook, id, output_id, processed);
-            }
-            _ => {}
-        }
-    }
 }

@@ -16,7 +16,7 @@ use crate::{
 impl Intake {
     /// Puts a webhook into a bucket as if it had come to this input. One whose identifier is
     /// known is there already, and nothing more happens to it.
-    pub(super) async fn inject(
+    pub(in crate::relay) async fn inject(
         self: &Arc<Self>,
         mut webhook: Webhook,
         bucket: &Arc<Bucket>,
@@ -49,7 +49,7 @@ impl Intake {
 
 /// An identifier that follows from a name and a moment: a UUID of version 7 with the moment as
 /// its time and 74 bits of a digest where others have random ones.
-pub(super) fn derived_id(name: &[u8], moment: Timestamp) -> WebhookId {
+pub(in crate::relay) fn derived_id(name: &[u8], moment: Timestamp) -> WebhookId {
     let mut bits = [0; 10];
     bits.copy_from_slice(&digest(&SHA256, name).as_ref()[..10]);
     let millis = moment.as_millis().max(0).unsigned_abs();

@@ -11,7 +11,7 @@ mod proxies;
 mod refusals;
 mod response;
 
-pub(super) use self::ingest::Receiver;
+pub(in crate::relay) use self::ingest::Receiver;
 pub use self::{
     hosts::{host_name, requested_host},
     ingest::{ClientAddr, IngestService},

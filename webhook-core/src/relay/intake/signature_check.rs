@@ -21,7 +21,7 @@ pub(crate) enum Asked<'a> {
 impl Checker {
     /// What `input` says of this signature, also while verifying is switched off. Nothing is
     /// stored and nothing goes further.
-    pub(super) async fn explain(
+    pub(in crate::relay) async fn explain(
         &self,
         input: &Input,
         asked: Asked<'_>,

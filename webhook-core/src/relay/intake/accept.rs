@@ -3,40 +3,41 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    byte_semaphore::BytePermit,
-    clients::Clients,
-    deliver::{Deliverer, QueuedDelivery, Reservation},
-    detach::Uncancelled,
     end::{End, new_delivery},
-    functions::Functions,
-    options::RelayOptions,
     route::{self, Decision, Match},
-    waiters::{Waiter, Waiters},
 };
 use crate::{
     clock::{Ids, Timestamp},
     error::Error,
     id::{DeliveryId, OutputId},
-    model::{Bucket, DeliveryStatus, ResponseFromOutput, Webhook},
-    relay::parts::RelayParts,
+    model::{Bucket, DeliveryStatus, Replayed, Request, ResponseFromOutput, Webhook},
+    relay::{
+        RelayOptions, RelayParts,
+        byte_semaphore::BytePermit,
+        clients::Clients,
+        deliver::{Deliverer, QueuedDelivery, Reservation},
+        detach::Uncancelled,
+        functions::Functions,
+        waiters::{Waiter, Waiters},
+    },
     store::{self, Accept, DeliveryStore, NewDelivery, NewExecution, Pending, Seen},
 };
 
 /// Takes webhooks in: stores each with its deliveries and hands them on.
 #[derive(Debug)]
 pub(crate) struct Intake {
-    pub(super) deliveries: Arc<dyn DeliveryStore>,
-    pub(super) deliverer: Arc<Deliverer>,
-    pub(super) functions: Arc<Functions>,
-    pub(super) clients: Arc<Clients>,
-    pub(super) waiters: Arc<Waiters>,
+    pub(in crate::relay) deliveries: Arc<dyn DeliveryStore>,
+    pub(in crate::relay) deliverer: Arc<Deliverer>,
+    pub(in crate::relay) functions: Arc<Functions>,
+    clients: Arc<Clients>,
+    waiters: Arc<Waiters>,
     pub(super) ids: Arc<Ids>,
-    pub(super) options: Arc<RelayOptions>,
+    pub(in crate::relay) options: Arc<RelayOptions>,
 }
 
 /// A sender that waits for an output's answer.
 #[derive(Debug)]
-pub(super) struct PendingResponse<'a> {
+pub(in crate::relay) struct PendingResponse<'a> {
     pub(super) waiter: Waiter<'a>,
     /// How long it waits before it gets the static answer.
     pub(super) timeout: Duration,
@@ -44,7 +45,7 @@ pub(super) struct PendingResponse<'a> {
 
 /// What became of a webhook that was taken in.
 #[derive(Debug)]
-pub(super) enum Taken<'a> {
+pub(in crate::relay) enum Taken<'a> {
     /// It is stored; its sender may wait for an answer.
     Stored(Option<PendingResponse<'a>>),
     /// It is a duplicate, of which nothing is delivered.
@@ -60,7 +61,7 @@ pub(super) struct Accepted {
 }
 
 impl Intake {
-    pub(super) fn new(
+    pub(in crate::relay) fn new(
         parts: &RelayParts,
         deliverer: &Arc<Deliverer>,
         functions: &Arc<Functions>,
@@ -82,7 +83,7 @@ impl Intake {
     /// those that are to be delivered to the deliverer. With `wanted`, the result waits
     /// for the answer of the outputs that it means; without any outputs, for the
     /// report of a client that listens.
-    pub(super) async fn accept(
+    pub(in crate::relay) async fn accept(
         self: &Arc<Self>,
         webhook: Webhook,
         runs: Vec<NewExecution>,
@@ -128,7 +129,7 @@ impl Intake {
 
     /// The delivery that follows from a decision, with its slot in the queue of the output where
     /// the relay attempts it, from `due_at` on.
-    pub(super) fn delivery_of(
+    pub(in crate::relay) fn delivery_of(
         &self,
         matched: &Match<'_>,
         due_at: Timestamp,
@@ -207,6 +208,35 @@ impl Intake {
             let pending = Pending::new(id, output_id, Arc::clone(webhook), at, at);
             let delivery = QueuedDelivery::new(pending, bytes.cloned());
             self.deliverer.dispatch(reservation, delivery);
+        }
+    }
+
+    /// Hands on what has been stored of `webhook` once more: to its output's queue, or to clients.
+    /// It was received and becomes due at these times.
+    pub(in crate::relay) fn hand_on(
+        &self,
+        (delivery, reservation): (NewDelivery, Option<Reservation>),
+        bucket: &Bucket,
+        webhook: &Arc<Webhook>,
+        processed: Option<&Arc<Request>>,
+        (created_at, due_at): (Timestamp, Timestamp),
+        replay: Option<Replayed>,
+    ) {
+        let NewDelivery { id, output_id, status, .. } = delivery;
+        match (reservation, output_id) {
+            (Some(reservation), Some(output_id)) => {
+                let pending = Pending::new(id, output_id, webhook.clone(), created_at, due_at);
+                let replay = replay.map(Box::new);
+                let pending = Pending { processed: processed.cloned(), replay, ..pending };
+                let bytes = self.deliverer.memory.take_anyway(pending.webhook.request.size_bytes());
+                let delivery = QueuedDelivery::new(pending, Some(Arc::new(bytes)));
+                self.deliverer.dispatch(reservation, delivery);
+            }
+            _ if status == DeliveryStatus::Received => {
+                let processed = processed.map(|request| &**request);
+                self.clients.publish(bucket, webhook, id, output_id, processed);
+            }
+            _ => {}
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::model::Durability;
 
-/// The bounds of a [`Relay`](super::Relay). Everything that can grow has one.
+/// The bounds of a [`Relay`](crate::relay::Relay). Everything that can grow has one.
 ///
 /// ```
 /// use webhook_core::relay::RelayOptions;
@@ -97,7 +97,7 @@ pub struct RelayOptions {
 
 impl RelayOptions {
     /// The longest body of a webhook, for buckets with `large_webhooks` or without.
-    pub(super) fn body_limit(&self, large: bool) -> usize {
+    pub(in crate::relay) fn body_limit(&self, large: bool) -> usize {
         if large { self.max_large_body_bytes } else { self.max_body_bytes }
     }
 

@@ -2,27 +2,24 @@
 
 use std::time::Duration;
 
-use super::{
-    accept::Intake,
-    end::End,
-    functions::{FunctionFailed, FunctionFailure},
-};
+use super::{accept::Intake, end::End};
 use crate::{
     error::Error,
     function::ScriptResponse,
     model::{Bucket, Input, Reason, Webhook},
+    relay::functions::{FunctionFailed, FunctionFailure},
     store::NewExecution,
 };
 
 /// What an input's function decided.
 #[derive(Debug, Default)]
-pub(super) struct InputDecision {
+pub(in crate::relay) struct InputDecision {
     /// The response to the sender, when the function has set it.
     pub(super) response: Option<ScriptResponse>,
     /// Why the webhook is not delivered; none when the rules decide.
-    pub(super) end: Option<End>,
+    pub(in crate::relay) end: Option<End>,
     /// The run of the function, which is stored with the webhook.
-    pub(super) runs: Vec<NewExecution>,
+    pub(in crate::relay) runs: Vec<NewExecution>,
 }
 
 impl Intake {
@@ -33,7 +30,7 @@ impl Intake {
     ///
     /// `Unavailable` when the function cannot run now. Nothing is to be stored then: the webhook
     /// comes again.
-    pub(super) async fn stage(
+    pub(in crate::relay) async fn stage(
         &self,
         bucket: &Bucket,
         input: Option<&Input>,

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, ErrorKind},
     id::{DeliveryId, OutputId},
     model::{Bucket, Log, Output, ProcessPolicy, Reason, ReplaySpec, Replayed, Request, Webhook},
-    relay::{deliver::Reservation, resend::Resender, route::everywhere},
+    relay::{deliver::Reservation, intake::route::everywhere, sources::resend::Resender},
     store::{Accept, NewDelivery, ReplayItem, ReplayedWebhook},
 };
 

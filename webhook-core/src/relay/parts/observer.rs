@@ -98,7 +98,7 @@ pub struct NoObserver;
 impl Observer for NoObserver {}
 
 /// Writes one line for each attempt.
-pub(super) fn log(pending: &Pending, settle: &Settle) {
+pub(in crate::relay) fn log(pending: &Pending, settle: &Settle) {
     let Settle { status, due_at, attempts, attempt, now, .. } = settle;
     tracing::info!(
         delivery = %pending.id,

@@ -1,23 +1,23 @@
 //! Step 2: which outputs a webhook goes to.
 
-use super::{loops, options::RelayOptions, outgoing};
 use crate::{
     error::Error,
     id::OutputId,
     model::{Bucket, Output, Request, ResponseFromOutput, Webhook},
+    relay::{RelayOptions, deliver::outgoing, loops},
     rule::Subject,
 };
 
 /// What is to become of one webhook at one output.
 #[derive(Debug)]
-pub(super) struct Match<'a> {
-    pub(super) output: &'a Output,
-    pub(super) decision: Decision,
+pub(in crate::relay) struct Match<'a> {
+    pub(in crate::relay) output: &'a Output,
+    pub(in crate::relay) decision: Decision,
 }
 
 /// What the rules say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Decision {
+pub(in crate::relay) enum Decision {
     /// The dispatcher sends it, or runs the function of an internal output first.
     Deliver,
     /// Clients get it as it is.
@@ -29,7 +29,7 @@ pub(super) enum Decision {
 impl<'a> Match<'a> {
     /// An output without its rules, which gets `sent` of the webhook. A webhook that may not be
     /// sent is not handed over either: the dispatcher writes why.
-    pub(super) fn unfiltered(
+    pub(in crate::relay) fn unfiltered(
         output: &'a Output,
         (webhook, sent): (&Webhook, &Request),
         options: &RelayOptions,
@@ -43,7 +43,7 @@ impl<'a> Match<'a> {
     }
 
     /// What the rules of one output say of the webhook, which is also their `subject`.
-    pub(super) fn new(
+    pub(in crate::relay) fn new(
         output: &'a Output,
         (webhook, subject): (&Webhook, &Subject<'_>),
         options: &RelayOptions,
@@ -59,7 +59,7 @@ impl<'a> Match<'a> {
 
 /// The enabled outputs of the bucket in ID order, each with what its rules say.
 /// Fails when this build cannot evaluate one of them.
-pub(super) fn matches<'a>(
+pub(in crate::relay) fn matches<'a>(
     bucket: &'a Bucket,
     webhook: &Webhook,
     options: &RelayOptions,
@@ -73,7 +73,7 @@ pub(super) fn enabled(bucket: &Bucket) -> impl Iterator<Item = &Output> {
 }
 
 /// All enabled outputs; a single none where the bucket has none.
-pub(super) fn everywhere(bucket: &Bucket) -> Vec<Option<&Output>> {
+pub(in crate::relay) fn everywhere(bucket: &Bucket) -> Vec<Option<&Output>> {
     let mut outputs: Vec<_> = enabled(bucket).map(Some).collect();
     if outputs.is_empty() {
         outputs.push(None);

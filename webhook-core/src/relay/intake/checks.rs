@@ -5,12 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use http::{Uri, header::HOST};
 
-use super::{
-    cache::{BucketCache, VerifierCache},
-    fetched::FetchedKeys,
-    refused::RefusedLogs,
-    watch::Watch,
-};
+use super::{fetched::FetchedKeys, refused::RefusedLogs};
 use crate::{
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
@@ -18,20 +13,24 @@ use crate::{
         Bucket, Extension, Input, NotificationEvent, OnFailure, Request, SecretSpec, Webhook,
         signatures::{self, Action, Challenge, Keys, Now, Secret, Verdict, Verifier},
     },
-    relay::parts::RelayParts,
+    relay::{
+        RelayParts,
+        cache::{BucketCache, VerifierCache},
+        watch::Watch,
+    },
     store::{Change, DocumentStore, InputStore, Seen, again},
 };
 
 /// Asks what inputs ask.
 #[derive(Debug)]
 pub(crate) struct Checker {
-    pub(super) verifiers: VerifierCache,
+    verifiers: VerifierCache,
     pub(super) keys: FetchedKeys,
-    pub(super) refused: RefusedLogs,
+    refused: RefusedLogs,
     /// Where a handshake's secret goes.
-    pub(super) documents: Arc<dyn DocumentStore>,
-    pub(super) buckets: Arc<BucketCache>,
-    pub(super) watch: Arc<Watch>,
+    documents: Arc<dyn DocumentStore>,
+    buckets: Arc<BucketCache>,
+    watch: Arc<Watch>,
     pub(super) clock: Arc<dyn Clock>,
 }
 
@@ -72,7 +71,11 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub(super) const MAX_FETCHES: usize = 3;
 
 impl Checker {
-    pub(super) fn new(parts: &RelayParts, buckets: &Arc<BucketCache>, watch: &Arc<Watch>) -> Self {
+    pub(in crate::relay) fn new(
+        parts: &RelayParts,
+        buckets: &Arc<BucketCache>,
+        watch: &Arc<Watch>,
+    ) -> Self {
         Self {
             verifiers: VerifierCache::new(parts.options.cached_routes),
             keys: FetchedKeys::new(parts.destinations.http.forwarder.clone(), parts.clock.clone()),
@@ -210,7 +213,7 @@ impl Checker {
 
     /// Whether a webhook that was refused is from whom it says by the secrets of today,
     /// however long ago that was.
-    pub(super) async fn verify_again(
+    pub(in crate::relay) async fn verify_again(
         &self,
         bucket: &Arc<Bucket>,
         input: &Input,
@@ -266,7 +269,12 @@ fn public_url(webhook: &Webhook, uri: &Uri) -> String {
 }
 
 /// The URL of a stored request: that of its input, at its own domain if it came there.
-pub(super) fn stored_url(request: &Request, secure: bool, input: &Input, prefix: &str) -> String {
+pub(in crate::relay) fn stored_url(
+    request: &Request,
+    secure: bool,
+    input: &Input,
+    prefix: &str,
+) -> String {
     let host = request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let domain = &input.spec.custom_domain;
     let path = match !domain.is_empty() && host.split(':').next() == Some(domain) {

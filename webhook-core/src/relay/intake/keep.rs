@@ -11,7 +11,7 @@ use crate::{
 
 impl Intake {
     /// Keeps a webhook that goes nowhere, so that it can be seen and sent again.
-    pub(super) async fn keep(
+    pub(in crate::relay) async fn keep(
         self: &Arc<Self>,
         webhook: Webhook,
         runs: Vec<NewExecution>,

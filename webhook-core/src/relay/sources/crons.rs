@@ -12,14 +12,17 @@ use std::{sync::Arc, time::Duration};
 use http::{HeaderMap, HeaderName, HeaderValue, header::CONTENT_TYPE};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use super::{accept::Intake, deliver::Workers, inject, options::RelayOptions};
 use crate::{
     clock::{Clock, Timestamp, sleep_until},
     cron::Timetable,
     error::Error,
     id::{CronId, NodeId, WebhookId},
     model::{Bucket, Cron, CronSpec, Request, Webhook},
-    relay::parts::RelayParts,
+    relay::{
+        RelayOptions, RelayParts,
+        deliver::Workers,
+        intake::{accept::Intake, inject},
+    },
     store::{AdvanceCron, BucketStore, ClaimWork, CronStore, DocumentStore},
 };
 
@@ -34,22 +37,26 @@ const CRON_TIME: HeaderName = HeaderName::from_static("x-webhook-cron-time");
 
 /// Runs crons.
 #[derive(Debug)]
-pub(super) struct Crons {
-    pub(super) node: NodeId,
-    pub(super) store: Arc<dyn CronStore>,
-    pub(super) documents: Arc<dyn DocumentStore>,
-    pub(super) intake: Arc<Intake>,
-    pub(super) workers: Arc<Workers>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) options: Arc<RelayOptions>,
+pub(in crate::relay) struct Crons {
+    node: NodeId,
+    store: Arc<dyn CronStore>,
+    documents: Arc<dyn DocumentStore>,
+    intake: Arc<Intake>,
+    workers: Arc<Workers>,
+    clock: Arc<dyn Clock>,
+    options: Arc<RelayOptions>,
     /// Told when a cron runs at another time than before.
-    pub(super) changed: Notify,
+    changed: Notify,
     /// One permit for each run that may be under way.
-    pub(super) permits: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl Crons {
-    pub(super) fn new(parts: &RelayParts, intake: &Arc<Intake>, workers: &Arc<Workers>) -> Self {
+    pub(in crate::relay) fn new(
+        parts: &RelayParts,
+        intake: &Arc<Intake>,
+        workers: &Arc<Workers>,
+    ) -> Self {
         let permits = parts.options.cron_concurrency.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             node: parts.node,
@@ -65,20 +72,20 @@ impl Crons {
     }
 
     /// Says that a cron runs at another time than before.
-    pub(super) fn changed(&self) {
+    pub(in crate::relay) fn changed(&self) {
         self.changed.notify_one();
     }
 
     /// Leaves the crons that this node has begun to run, in a former life or in this
     /// one, to any node.
-    pub(super) async fn release(&self) -> Result<(), Error> {
+    pub(in crate::relay) async fn release(&self) -> Result<(), Error> {
         self.store.release_crons(self.node).await
     }
 
     /// Runs crons when they are due, for as long as this is awaited. Between
     /// two runs, and without any cron, the store is asked nothing, unless
-    /// others may change it ([`RelayOptions::crons_max_age`](super::RelayOptions)).
-    pub(super) async fn run(self: &Arc<Self>) {
+    /// others may change it ([`RelayOptions::crons_max_age`](crate::relay::RelayOptions)).
+    pub(in crate::relay) async fn run(self: &Arc<Self>) {
         loop {
             let wake = self.start_due().await.unwrap_or_else(|error| {
                 tracing::error!(%error, "crons cannot be read");
@@ -94,7 +101,7 @@ impl Crons {
     }
 
     /// Starts the runs that are due; when the next ones are.
-    pub(super) async fn start_due(self: &Arc<Self>) -> Result<Option<Timestamp>, Error> {
+    pub(in crate::relay) async fn start_due(self: &Arc<Self>) -> Result<Option<Timestamp>, Error> {
         loop {
             let wake = self.store.crons_wake_at().await?;
             if wake.is_none_or(|wake| wake > self.clock.now()) {

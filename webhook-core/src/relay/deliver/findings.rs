@@ -4,13 +4,13 @@ use std::{collections::VecDeque, sync::Arc};
 
 use tokio::sync::Notify;
 
-use super::parts::RelayParts;
 use crate::{
     clock::{Clock, Timestamp},
     error::Error,
     id::{AccountId, BucketId, OutputId},
     lock::Lock,
     model::{Bucket, Output, Pause, PauseChange, PausedBy},
+    relay::RelayParts,
     store::{BucketStore, Change, DocumentStore, StateChange},
 };
 
@@ -46,12 +46,12 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    pub(super) fn new(parts: &RelayParts) -> Self {
+    pub(in crate::relay) fn new(parts: &RelayParts) -> Self {
         let documents = parts.stores.documents.clone();
         Self { queue: Lock::default(), told: Notify::new(), documents, clock: parts.clock.clone() }
     }
 
-    pub(super) fn tell(&self, bucket: &Bucket, output: &Output, found: Found) {
+    pub(in crate::relay) fn tell(&self, bucket: &Bucket, output: &Output, found: Found) {
         let (account, bucket, output) = (bucket.account_id, bucket.id, output.id);
         let finding = Finding { account, bucket, output, found };
         let mut queue = self.queue.lock();
@@ -75,7 +75,7 @@ impl Findings {
     /// Pauses an output whose destination is gone or has failed for long, resumes one that was
     /// paused because it failed and works, and notes since when it fails: a change that was made
     /// before is not made again. Answers the bucket after a change.
-    pub(super) async fn act_on(&self, finding: Finding) -> Result<Option<Bucket>, Error> {
+    pub(in crate::relay) async fn act_on(&self, finding: Finding) -> Result<Option<Bucket>, Error> {
         let Finding { account, bucket: bucket_id, output: id, found } = finding;
         let now = self.clock.now();
         let read = async || -> Result<Option<Bucket>, Error> {
