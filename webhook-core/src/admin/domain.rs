@@ -8,14 +8,13 @@ use crate::{
     id::DomainId,
     model::{Domain, DomainSpec, Input, InputSpec},
     plan::Limited,
-    store::{ApplyError, Bounds, Change, Configured, InputStore, Refusal},
+    store::{ApplyError, Bounds, Change, Configured, Page, Refusal},
 };
 
 impl Admin {
     /// All domains of the account, in the order they were reserved.
     pub async fn domains(&self, caller: &Caller) -> Result<Vec<Domain>, Error> {
-        caller.require_account()?;
-        self.stores.documents.list(caller.account_id()).await
+        self.list(caller, Page::ALL).await
     }
 
     /// Reserves a domain: whoever has it, has every request that names it.
@@ -123,19 +122,7 @@ impl Admin {
         let account = caller.account_id();
         let domain = self.stores.documents.domain_named(name).await?;
         let domain = domain.filter(|domain| domain.account_id == account);
-        let domain = domain.ok_or_else(|| not_reserved(name))?;
-        let there = self.stores.documents.inputs_of_domain(&domain).await?;
-        let same = there.iter().find(|input| {
-            old.is_none_or(|old| old.id != input.id) && input.spec.prefix() == spec.prefix()
-        });
-        match same {
-            Some(input) => Err(Error::conflict(format!(
-                "path_prefix: the input {} has {name}{} already",
-                input.id,
-                spec.prefix(),
-            ))),
-            None => Ok(Some(domain.id)),
-        }
+        domain.map(|domain| Some(domain.id)).ok_or_else(|| not_reserved(name))
     }
 }
 

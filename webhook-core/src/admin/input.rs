@@ -35,7 +35,7 @@ impl Admin {
                 Error::conflict(format!("the bucket has all of its {limit} inputs"))
             }
             ApplyError::Refused(Refusal::AccountFull(_)) => no_input,
-            error => as_invalid(reference_gone(error, &input.spec).into()),
+            error => as_invalid(place_refused(error, &input.spec).into()),
         })?;
         bucket.inputs.push(input.clone());
         self.tell(|it| it.bucket_changed(&bucket));
@@ -75,7 +75,7 @@ impl Admin {
             input.updated_at = self.now();
             let update = [Change::update(caller.account_id(), input, input.version)?];
             let done = self.stores.documents.apply(&update).await;
-            done.map_err(|error| reference_gone(error, &input.spec))?;
+            done.map_err(|error| place_refused(error, &input.spec))?;
             input.version += 1;
             let input = input.clone();
             self.tell(|it| it.bucket_changed(&bucket));
@@ -171,12 +171,15 @@ fn owned_input(bucket: &Bucket, id: InputId) -> Result<&Input, Error> {
     bucket.input(id).ok_or_else(|| Error::not_found("input"))
 }
 
-/// The error of an input whose function or domain was removed at this moment, or whose place at
-/// the domain was taken.
-fn reference_gone(error: ApplyError, spec: &InputSpec) -> ApplyError {
+/// The error of an input whose function or domain was removed at this moment, or whose place
+/// another input has. Nothing else compares places: a domain may have many inputs.
+fn place_refused(error: ApplyError, spec: &InputSpec) -> ApplyError {
+    let name = &spec.custom_domain;
     match error {
-        ApplyError::Refused(Refusal::Missing(DocumentKind::Domain)) => {
-            not_reserved(&spec.custom_domain).into()
+        ApplyError::Refused(Refusal::Missing(DocumentKind::Domain)) => not_reserved(name).into(),
+        ApplyError::Refused(Refusal::RouteTaken) => {
+            let place = format!("{name}{}", spec.prefix());
+            Error::conflict(format!("path_prefix: another input has {place} already")).into()
         }
         error => function_gone(error),
     }
