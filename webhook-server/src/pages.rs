@@ -31,9 +31,14 @@ pub(crate) async fn healthz() -> Response {
 }
 
 /// The database answers and takes webhooks. Its migrations ran before the server
-/// began to listen.
+/// began to listen. While NATS is away, the server stays ready, because only latency suffers.
 pub(crate) async fn readyz(State(state): State<AppState>) -> Response {
-    let unready = |reason: &str| text(StatusCode::SERVICE_UNAVAILABLE, reason);
+    let nats = match state.metrics().is_nats_connected() {
+        Some(true) => "\nnats: connected",
+        Some(false) => "\nnats: away",
+        None => "",
+    };
+    let unready = |reason: &str| text(StatusCode::SERVICE_UNAVAILABLE, format!("{reason}{nats}"));
     if state.is_stopping() {
         return unready("shutting down");
     }
@@ -42,7 +47,7 @@ pub(crate) async fn readyz(State(state): State<AppState>) -> Response {
         state.storage().check().await
     };
     match tokio::time::timeout(READY_TIMEOUT, check).await {
-        Ok(Ok(())) => text(StatusCode::OK, "ready"),
+        Ok(Ok(())) => text(StatusCode::OK, format!("ready{nats}")),
         Ok(Err(error)) => {
             // Without a cause the log said it a moment ago.
             if let Some(cause) = std::error::Error::source(&error) {

@@ -51,7 +51,8 @@ impl Service {
         opening.lock_timeout = LOCK_TIMEOUT;
         let storage = Storage::connect(&opening).await?;
         let guard = guard(config);
-        let metrics = Arc::new(Metrics::new(config.storage.is_shared()));
+        let broadcast = nats::connect(&config.cluster, &opening.secret_key).await?;
+        let metrics = Arc::new(Metrics::new(config.storage.is_shared(), broadcast.clone()));
         let tracer = otel::start()?;
         let forwarder = HttpForwarder::builder().guard(guard.clone()).build();
         // One forwarder for deliveries and for what functions send: one guard.
@@ -60,7 +61,7 @@ impl Service {
         let base = format!("{}://{bound}", config.tls.scheme());
         let public = config.listen.public_url.as_deref().unwrap_or(&base);
         let mut builder = Webhooks::builder(stores);
-        if let Some(broadcast) = nats::connect(&config.cluster, &opening.secret_key).await? {
+        if let Some(broadcast) = broadcast {
             builder = builder.broadcast(broadcast);
         }
         let webhooks = builder

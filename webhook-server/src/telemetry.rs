@@ -5,7 +5,7 @@ mod nodes;
 pub(crate) mod otel;
 pub(crate) mod plain;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::http::{Method, StatusCode};
 use prometheus_client::{
@@ -20,6 +20,7 @@ use prometheus_client::{
 };
 use tracing_subscriber::EnvFilter;
 use webhook_core::{
+    cluster::Broadcast,
     model::DeliveryStatus,
     relay::{Observer, Swept},
 };
@@ -155,8 +156,9 @@ impl From<&Method> for KnownMethod {
 }
 
 impl Metrics {
-    /// Of a server that shares its database with others, or does not.
-    pub(crate) fn new(shared: bool) -> Self {
+    /// The metrics of a server that shares its database with others, or does not. `nats` is its
+    /// connection to the NATS server, if any.
+    pub(crate) fn new(shared: bool, nats: Option<Arc<dyn Broadcast>>) -> Self {
         // From 0.5 ms to 32 s.
         let seconds = || Histogram::new(exponential_buckets(0.000_5, 2.0, 17));
         let mut metrics = Self {
@@ -171,7 +173,7 @@ impl Metrics {
             request_seconds: seconds(),
             connections: Gauge::default(),
             sockets: Gauge::default(),
-            nodes: NodeMetrics::default(),
+            nodes: NodeMetrics::new(nats),
         };
         metrics.register();
         metrics.nodes.register(&mut metrics.registry, shared);
@@ -226,6 +228,11 @@ impl Metrics {
         registry.register("sockets", "Clients connected to the WebSocket", sockets.clone());
     }
 
+    /// Whether the NATS server can be reached; none on a server without NATS.
+    pub(crate) fn is_nats_connected(&self) -> Option<bool> {
+        self.nodes.is_nats_connected()
+    }
+
     /// All counters as text, where so many outputs are slow.
     pub(crate) fn text(&self, slow_outputs: usize) -> String {
         self.nodes.refresh();
@@ -276,11 +283,13 @@ impl Observer for Metrics {
 
 #[cfg(test)]
 mod tests {
+    use webhook_core::cluster::Local;
+
     use super::*;
 
     #[test]
     fn events_are_counted() {
-        let metrics = Metrics::new(true);
+        let metrics = Metrics::new(true, Some(Arc::new(Local::default())));
         metrics.received(StatusCode::OK, Duration::from_millis(1));
         metrics.attempted(DeliveryStatus::Received, Duration::from_millis(1));
         metrics.pending(3);
@@ -307,6 +316,7 @@ mod tests {
             r#"webhook_sweep_found_total{reason="TakenOver"} 2"#,
             r#"webhook_sweep_found_total{reason="Lost"} 0"#,
             "webhook_store_clock_offset_seconds -0.25",
+            "webhook_nats_connected 1",
         ] {
             assert!(text.contains(line), "{line} is not in\n{text}");
         }
@@ -314,14 +324,16 @@ mod tests {
 
     #[test]
     fn a_server_that_is_alone_has_no_lease() {
-        let text = Metrics::new(false).text(0);
-        assert!(!text.contains("webhook_lease") && !text.contains("webhook_store_clock"), "{text}");
+        let text = Metrics::new(false, None).text(0);
+        for name in ["webhook_lease", "webhook_store_clock", "webhook_nats"] {
+            assert!(!text.contains(name), "{text}");
+        }
     }
 
     #[test]
     fn each_metric_is_explained() {
         let page = include_str!("../../docs/health-and-metrics.md");
-        let metrics = Metrics::new(true);
+        let metrics = Metrics::new(true, Some(Arc::new(Local::default())));
         metrics.swept(Swept::default());
         metrics.received(StatusCode::OK, Duration::ZERO);
         metrics.attempted(DeliveryStatus::Sent, Duration::ZERO);

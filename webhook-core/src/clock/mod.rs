@@ -83,6 +83,11 @@ pub trait Clock: Send + Sync + fmt::Debug {
     /// The current moment.
     fn now(&self) -> Timestamp;
 
+    /// What the clock of the machine shows, also when it was set back.
+    fn machine_time(&self) -> Timestamp {
+        self.now()
+    }
+
     /// Returns when `moment` has come; at once if it has passed.
     async fn sleep_until(&self, moment: Timestamp);
 }

@@ -52,7 +52,7 @@ impl StoreClock {
             self.base.store(base, Ordering::Relaxed);
         }
         let now = base.saturating_add(millis(self.started.elapsed()));
-        let ahead = self.machine.now().as_millis().saturating_sub(now);
+        let ahead = self.machine.machine_time().as_millis().saturating_sub(now);
         let unsure = millis(took / 2);
         Skew { millis: ahead.signum() * (ahead.abs() - unsure).max(0) }
     }
@@ -154,6 +154,29 @@ mod tests {
         tokio::time::sleep(Duration::from_secs(2)).await;
         clock.read(NOON + Duration::from_secs(900), asked, PATIENCE);
         assert_eq!(clock.now(), NOON + Duration::from_secs(2));
+    }
+
+    /// A clock that is right again, and waits until the time comes that it has shown.
+    #[derive(Debug)]
+    struct SetBack;
+
+    #[async_trait]
+    impl Clock for SetBack {
+        fn now(&self) -> Timestamp {
+            NOON + Duration::from_secs(60)
+        }
+
+        fn machine_time(&self) -> Timestamp {
+            NOON
+        }
+
+        async fn sleep_until(&self, _: Timestamp) {}
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_was_set_back_is_compared_by_what_it_shows_now() {
+        let clock = StoreClock::new(Arc::new(SetBack));
+        assert_eq!(clock.read(NOON, Instant::now(), PATIENCE).millis(), 0);
     }
 
     #[tokio::test(start_paused = true)]

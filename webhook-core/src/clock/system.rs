@@ -31,11 +31,15 @@ static SHOWN: Steady = Steady::new();
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 #[async_trait]
+#[allow(clippy::disallowed_methods, reason = "this is the clock")]
 impl Clock for SystemClock {
-    #[allow(clippy::disallowed_methods, reason = "this is the clock")]
     fn now(&self) -> Timestamp {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let wall = self.machine_time().since(Timestamp::default());
         Timestamp::default() + SHOWN.show(wall, Instant::now)
+    }
+
+    fn machine_time(&self) -> Timestamp {
+        Timestamp::default() + SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
     }
 
     async fn sleep_until(&self, moment: Timestamp) {

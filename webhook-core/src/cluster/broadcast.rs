@@ -50,6 +50,11 @@ pub trait Broadcast: Send + Sync + fmt::Debug {
     /// What is sent to `node` and to all from now on. Called on a tokio runtime. What is not
     /// read is kept within a bound, and dropped past it.
     fn subscribe(&self, node: NodeId) -> Box<dyn Inbox>;
+
+    /// Whether messages can be sent at the moment.
+    fn is_connected(&self) -> bool {
+        true
+    }
 }
 
 /// What came for one node.

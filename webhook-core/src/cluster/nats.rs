@@ -242,6 +242,10 @@ impl Broadcast for Nats {
         tokio::spawn(receive(self.client.clone(), subjects, slot));
         Box::new(inbox)
     }
+
+    fn is_connected(&self) -> bool {
+        self.client.connection_state() == State::Connected
+    }
 }
 
 #[cfg(test)]

@@ -110,6 +110,10 @@ impl Broadcast for Sealed {
         let opener = Opener { cluster: Arc::clone(&self.cluster), processes: Mutex::default() };
         Box::new(Opened { inbox, opener, refused: 0 })
     }
+
+    fn is_connected(&self) -> bool {
+        self.carrier.is_connected()
+    }
 }
 
 fn key_of(cluster: &[u8; 32], process: &[u8; PROCESS_BYTES]) -> Option<LessSafeKey> {

@@ -2,7 +2,7 @@
 //! and what nobody attends to.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
     time::{Duration, Instant},
 };
 
@@ -11,7 +11,7 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::{Registry, Unit},
 };
-use webhook_core::relay::Swept;
+use webhook_core::{cluster::Broadcast, relay::Swept};
 
 /// For how long a server answers for what it saw: of several servers one looks at a time.
 const SEEN_FOR: Duration = Duration::from_secs(60);
@@ -26,6 +26,8 @@ pub(super) struct NodeMetrics {
     conflicts: Counter,
     lease: Seconds,
     clock: Seconds,
+    connected: Gauge,
+    nats: Option<Arc<dyn Broadcast>>,
     last: Mutex<Last>,
 }
 
@@ -50,9 +52,20 @@ enum Reason {
 }
 
 impl NodeMetrics {
-    /// Registers them; those of the lease only where servers share a database.
+    /// The metrics of a server; `nats` is its connection to the NATS server, if any.
+    pub(super) fn new(nats: Option<Arc<dyn Broadcast>>) -> Self {
+        Self { nats, ..Self::default() }
+    }
+
+    /// Whether the NATS server can be reached; none on a server without NATS.
+    pub(super) fn is_nats_connected(&self) -> Option<bool> {
+        self.nats.as_ref().map(|nats| nats.is_connected())
+    }
+
+    /// Registers the metrics: of the lease only where servers share a database, and of NATS only with
+    /// a connection to it.
     pub(super) fn register(&self, registry: &mut Registry, shared: bool) {
-        let Self { overdue, found, conflicts, lease, clock, .. } = self;
+        let Self { overdue, found, conflicts, lease, clock, connected, .. } = self;
         let help = "How long the delivery has been due that waits longest and no server holds";
         registry.register_with_unit("pending_oldest_due", help, Unit::Seconds, overdue.clone());
         let help = "Outputs of which a look for what nobody attempts found something";
@@ -64,6 +77,10 @@ impl NodeMetrics {
             registry.register_with_unit("lease_remaining", help, Unit::Seconds, lease.clone());
             let help = "How far this machine's clock is ahead of the database's";
             registry.register_with_unit("store_clock_offset", help, Unit::Seconds, clock.clone());
+        }
+        if self.nats.is_some() {
+            let help = "Whether the NATS server can be reached: 1, or 0 while it is away";
+            registry.register("nats_connected", help, connected.clone());
         }
     }
 
@@ -94,6 +111,7 @@ impl NodeMetrics {
 
     /// Brings what changes by itself up to this moment.
     pub(super) fn refresh(&self) {
+        self.connected.set(self.is_nats_connected().unwrap_or_default().into());
         let last = self.last();
         let left = last.lease_ends_at.map(|end| end.saturating_duration_since(Instant::now()));
         self.lease.set(left.unwrap_or_default().as_secs_f64());

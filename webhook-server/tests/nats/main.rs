@@ -291,6 +291,45 @@ async fn without_nats_the_servers_serve_on_and_with_it_they_are_quick_again() {
     schema.remove().await;
 }
 
+/// Waits until probes and metrics say this of NATS, and nothing else changes by it.
+async fn until_nats_is(server: &Server, ready: &str, metric: u8) {
+    let since = Instant::now();
+    loop {
+        let said = server.anonymous("GET", "/readyz").send().await.expect(200).text();
+        let metrics = server.get("/metrics").await.expect(200).text();
+        let line = format!("\nwebhook_nats_connected {metric}\n");
+        if said == ready && metrics.contains(&line) {
+            return;
+        }
+        assert!(since.elapsed() < harness::PATIENCE, "{said:?}, not {ready:?}, in {metrics}");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn probes_and_metrics_say_that_nats_is_away() {
+    let Some(schema) = Schema::create("nats_away").await else { return skipped() };
+    let Some(mut nats) = Nats::start(&[]).await else { return };
+    let [server] = nodes(&schema, &nats).await;
+    for _ in 0..2 {
+        until_nats_is(&server, "ready\nnats: connected", 1).await;
+        nats.kill().await;
+        until_nats_is(&server, "ready\nnats: away", 0).await;
+        nats.again().await;
+    }
+    drop(server);
+    // A server that has never seen its NATS says so as well; one without a NATS says nothing.
+    nats.kill().await;
+    let server = node_with(&schema, &[("WEBHOOK_NATS_URL", &nats.url())]).await;
+    until_nats_is(&server, "ready\nnats: away", 0).await;
+    drop(server);
+    let server = node_with(&schema, &[]).await;
+    assert_eq!(server.anonymous("GET", "/readyz").send().await.expect(200).text(), "ready");
+    assert!(!server.get("/metrics").await.expect(200).text().contains("webhook_nats"));
+    drop(server);
+    schema.remove().await;
+}
+
 /// What the program says when it does not start with these variables.
 async fn refused(options: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
