@@ -61,7 +61,9 @@ async fn moves(end: End, wanted: &str) {
     }
     let acknowledged = sent.iter().filter(|sent| sent.is_acknowledged()).count() as u64;
     until_logs(&server, &bucket, "sent", acknowledged).await;
-    assert_eq!(second.ask("SELECT count(*) FROM webhook").await, acknowledged.to_string());
+    // What was refused may be stored all the same.
+    let stored: u64 = second.ask("SELECT count(*) FROM webhook").await.parse().expect("a number");
+    assert!((acknowledged..=sent.len() as u64).contains(&stored), "{stored} of {acknowledged}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -195,8 +195,15 @@ async fn the_transaction_of_a_paused_server_ends() {
         schema.run(&format!("BEGIN; SET LOCAL lock_timeout = '30s'; {LOCK}; COMMIT")).await;
         server.signal("CONT").await;
     };
-    let (_, refused, ()) = tokio::join!(schema.run(&locking), webhook(), freezing);
-    refused.expect_error(503, "");
+    let refused = async {
+        let granted = "relation = to_regclass('delivery') AND mode = 'AccessExclusiveLock'";
+        schema
+            .run(&until(&format!("EXISTS (SELECT FROM pg_locks WHERE {granted} AND granted)")))
+            .await;
+        webhook().await
+    };
+    let ((), refused, ()) = tokio::join!(schema.run(&locking), refused, freezing);
+    refused.expect(503);
     webhook().await.expect(200);
     drop(server);
     schema.remove().await;
