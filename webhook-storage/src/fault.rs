@@ -56,6 +56,8 @@ pub(crate) enum ErrorClass {
     Interlocked,
     /// No connection, no space, too busy.
     Unavailable,
+    /// What one connection prepared is another one's: a pooler is between.
+    Pooled,
     /// A defect, or a broken database.
     Broken,
 }
@@ -73,7 +75,7 @@ impl ErrorClass {
         }
     }
 
-    fn of_driver(error: &SqlxError) -> Self {
+    pub(crate) fn of_driver(error: &SqlxError) -> Self {
         match error {
             SqlxError::Io(_)
             | SqlxError::Tls(_)
@@ -110,8 +112,10 @@ impl ErrorClass {
             "22021" | "22P05" => Self::BadText,
             "40001" | "40P01" => Self::Interlocked,
             // Read-only after a failover, a connection that was ended because a transaction took
-            // too long, a prepared statement that a connection before had.
-            "25006" | "25P03" | "25P04" | "26000" | "58030" => Self::Unavailable,
+            // too long.
+            "25006" | "25P03" | "25P04" | "58030" => Self::Unavailable,
+            // A prepared statement that is missing, or exists already.
+            "26000" | "42P05" => Self::Pooled,
             // Connection, credentials and database (while somebody changes them),
             // resources (disk full, memory, connections), locks, an operator who ends
             // statements, connections or the server.
@@ -144,7 +148,7 @@ impl ErrorClass {
     /// Whether the database is at fault rather than one operation, so that
     /// others of its transaction would fare no better alone.
     pub(crate) const fn is_of_the_database(self) -> bool {
-        matches!(self, Self::Unavailable)
+        matches!(self, Self::Unavailable | Self::Pooled)
     }
 }
 
@@ -201,14 +205,25 @@ impl ErrorClass {
             Self::TakenName => Error::conflict(format!("{what} name: is taken")),
             Self::MissingReference => Error::not_found(what),
             Self::BadText => Error::invalid(what, "text must not contain a NUL character"),
-            Self::Interlocked | Self::Unavailable => {
-                Error::unavailable("the database is not available", RETRY_AFTER)
-            }
+            Self::Interlocked | Self::Unavailable => unavailable(),
+            Self::Pooled => return unavailable().caused_by(BehindPooler(error.into())),
             Self::Broken => return Error::internal(error),
         }
         .caused_by(error)
     }
 }
+
+fn unavailable() -> Error {
+    Error::unavailable("the database is not available", RETRY_AFTER)
+}
+
+/// Says to the operator what to set.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "a pooler gives the prepared statements of one connection to another one: let PgBouncer have \
+     pool_mode = session, or be 1.21 or later with max_prepared_statements = 200"
+)]
+struct BehindPooler(#[source] Box<dyn std::error::Error + Send + Sync>);
 
 /// The error of a store whose queue has no room.
 pub(crate) fn queue_full() -> Error {
@@ -290,7 +305,8 @@ mod tests {
             ("25P03", ErrorClass::Unavailable),
             ("25P04", ErrorClass::Unavailable),
             ("25006", ErrorClass::Unavailable),
-            ("26000", ErrorClass::Unavailable),
+            ("26000", ErrorClass::Pooled),
+            ("42P05", ErrorClass::Pooled),
             ("28000", ErrorClass::Unavailable),
             ("28P01", ErrorClass::Unavailable),
             ("3D000", ErrorClass::Unavailable),

@@ -19,8 +19,8 @@ pub(crate) struct StorageConfig {
     /// The data folder; made when it is missing.
     #[arg(long, env = "WEBHOOK_DATA_DIR", default_value = "./webhook-data", value_name = "FOLDER")]
     pub(crate) data_dir: PathBuf,
-    /// The database: sqlite://file or postgres://user:password@host/name.
-    /// Without it, SQLite in the data folder.
+    /// The database: sqlite://file or postgres://user:password@host/name, where commas separate
+    /// several hosts. Without it, SQLite in the data folder.
     #[arg(long, env = "WEBHOOK_DATABASE_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) database_url: Option<DatabaseUrl>,
     /// How long the start may check SQLite's file for damage, which a damaged one ends. A

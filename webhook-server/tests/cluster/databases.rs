@@ -129,6 +129,13 @@ impl Database {
         format!("postgres://{USER}@127.0.0.1:{port}/postgres")
     }
 
+    /// A URL that names several hosts, and which of them is wanted.
+    pub(crate) fn url_of(ports: &[u16], wanted: &str) -> String {
+        let hosts: Vec<_> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+        let hosts = hosts.join(",");
+        format!("postgres://{USER}@{hosts}/postgres?target_session_attrs={wanted}")
+    }
+
     async fn try_ask(&self, sql: &str) -> Option<String> {
         let mut command = Command::new("psql");
         command.args([&Self::url(self.port), "-qAt", "-c", sql]).kill_on_drop(true);

@@ -46,6 +46,15 @@ impl Schema {
         (through, port)
     }
 
+    /// A role that may use the schema, and the URL of the database for it. Limits of connections
+    /// count for it, as they do not for an administrator. It goes with the schema.
+    pub(crate) async fn role(&self) -> (&str, String) {
+        self.run(&format!("CREATE ROLE {0} LOGIN; ALTER SCHEMA {0} OWNER TO {0}", self.name)).await;
+        let mut url = url::Url::parse(&self.url).expect("a URL");
+        url.set_username(&self.name).expect("it has a host");
+        (&self.name, url.to_string())
+    }
+
     /// Runs this in the schema.
     pub(crate) async fn run(&self, sql: &str) {
         assert!(psql(&self.url, sql).await, "{sql}");
@@ -55,7 +64,8 @@ impl Schema {
     /// this one for theirs.
     pub(crate) async fn remove(self) {
         let Self { database, name, place, .. } = self;
-        let dropped = psql(&database, &format!("DROP SCHEMA {name} CASCADE")).await;
+        let both = format!("DROP SCHEMA {name} CASCADE; DROP ROLE IF EXISTS {name}");
+        let dropped = psql(&database, &format!("SET client_min_messages = error; {both}")).await;
         drop(place);
         assert!(dropped, "{name} cannot be dropped");
     }

@@ -4,15 +4,21 @@
 mod backup;
 #[cfg(feature = "sqlite")]
 mod free_pages;
+#[cfg(feature = "postgres")]
+mod hosts;
 #[cfg(feature = "sqlite")]
 mod lock;
 #[cfg(feature = "sqlite")]
 mod look;
 #[cfg(feature = "postgres")]
+mod pools;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod shards;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(feature = "postgres")]
+mod watch;
 mod writing;
 
 use sea_orm::{
@@ -57,9 +63,12 @@ pub(crate) struct Database {
     pub(crate) routes: DatabaseConnection,
     /// Writes the configuration.
     pub(crate) write: Writing,
-    /// Writes what is queued; none with SQLite.
+    /// Each writes what is queued; none with SQLite.
     #[cfg(feature = "postgres")]
-    pub(crate) batches: Option<crate::tx::Batches>,
+    pub(crate) batches: Vec<crate::tx::Batches>,
+    /// Follows the database from host to host.
+    #[cfg(feature = "postgres")]
+    watch: Option<std::sync::Arc<watch::Watch>>,
     #[cfg(feature = "sqlite")]
     lock: Option<std::sync::Arc<lock::Lock>>,
 }
@@ -142,8 +151,12 @@ impl Database {
     /// Waits until every connection is closed, then lets another process in.
     pub(crate) async fn close(&self) {
         #[cfg(feature = "postgres")]
-        if let Some(batches) = &self.batches {
+        for batches in &self.batches {
             batches.close().await;
+        }
+        #[cfg(feature = "postgres")]
+        if let Some(watch) = &self.watch {
+            watch.stop();
         }
         // One that is there twice is closed twice, which does nothing.
         for connection in [&self.search, &self.read, &self.routes, self.write.connection()] {

@@ -1,61 +1,42 @@
 //! PostgreSQL.
 
-use std::{io, time::Duration};
-
-use sea_orm::{
-    ConnectOptions, DatabaseConnection, DbErr, RuntimeErr, SqlxError,
-    sqlx::{Connection, Executor, PgConnection},
-};
-use tokio::time::timeout;
+use sea_orm::DatabaseConnection;
 use webhook_core::Error;
 
-use super::{CHECK_NAME, Database, Writing, expect_one_database};
+use super::{CHECK_NAME, Database, Writing, expect_one_database, pools::Pools};
 use crate::{
     StorageOptions,
     entity::meta,
-    fault::{self, ErrorClass},
     tx::{Batches, Read, with},
 };
-
-/// Kept prepared, on each connection.
-const STATEMENTS: usize = 200;
 
 /// The oldest version of the server that can do what the schema asks for: identity columns.
 /// Everything else is older (`ON CONFLICT`, `SKIP LOCKED`, `to_regclass`).
 const OLDEST: u32 = 10;
 
-/// A connection that was idle for so long is tried before it is used, because the server or
-/// something between may have dropped it: else each of them refuses somebody after a fail-over.
-const TRIED_AFTER: Duration = Duration::from_secs(1);
-
-/// What each connection begins with. Because a log that is divided by day has so many tables,
-/// PostgreSQL expects each statement to be long: it would plan it anew each time, compile it and
-/// start worker processes, each of which takes longer than all that the statement reads.
-const PREPARE: &str = "SELECT set_config('max_parallel_workers_per_gather', '0', false), \
-    set_config('plan_cache_mode', 'force_generic_plan', false), set_config('jit', 'off', false) \
-    FROM pg_class WHERE oid = to_regclass('delivery') AND relkind = 'p'";
-
-/// How long is asked once more why a server cannot be reached.
-const REASON_TIMEOUT: Duration = Duration::from_secs(2);
-
 pub(super) async fn open(url: &str, options: &StorageOptions) -> Result<Database, Error> {
-    let writers = u32::try_from(options.writers.max(1)).unwrap_or(u32::MAX);
-    let batches = connect(url, options, writers, false).await?;
+    let mut pools = Pools::of(url, options).await?;
+    let first = pools.open(1, false).await?;
+    let batches = DatabaseConnection::from(first.clone());
     expect_version(&batches).await?;
     let is_encrypted = is_encrypted(&batches).await?;
-    let batches = Batches::new(batches.get_postgres_connection_pool().clone(), is_encrypted);
-    Ok(Database {
-        read: connect(url, options, options.read_connections.max(1), false).await?,
-        search: connect(url, options, options.search_connections.max(1), true).await?,
-        routes: connect(url, options, options.route_connections.max(1), false).await?,
-        write: Writing::new(
-            connect(url, options, options.write_connections.max(1), false).await?,
-            None,
-        ),
-        batches: Some(batches),
+    // A writer has a connection for itself, so that it waits for none while another one is free.
+    let mut batches = vec![Batches::new(first, is_encrypted)];
+    for _ in 1..options.writers {
+        batches.push(Batches::new(pools.open(1, true).await?, is_encrypted));
+    }
+    let database = Database {
+        read: pools.open(options.read_connections, false).await?.into(),
+        search: pools.open(options.search_connections, true).await?.into(),
+        routes: pools.open(options.route_connections, false).await?.into(),
+        write: Writing::new(pools.open(options.write_connections, false).await?.into(), None),
+        batches,
+        watch: None,
         #[cfg(feature = "sqlite")]
         lock: None,
-    })
+    };
+    pools.warn_of_too_little_room().await;
+    Ok(Database { watch: pools.watch(), ..database })
 }
 
 /// Refuses a server that is too old for the schema.
@@ -86,7 +67,7 @@ async fn is_encrypted(connection: &DatabaseConnection) -> Result<bool, Error> {
 /// Whether there is a row that was sealed when the database was first opened with a key. Fails
 /// when some webhooks are in other databases.
 pub(crate) async fn is_sealed(url: &str, options: &StorageOptions) -> Result<bool, Error> {
-    let connection = connect(url, options, 1, false).await?;
+    let connection = DatabaseConnection::from(Pools::of(url, options).await?.open(1, false).await?);
     let looked = async {
         let table = with("SELECT to_regclass('meta')::text AS found", []);
         let found = connection.query_one(table, |row| row.get::<Option<String>>("found")).await?;
@@ -105,58 +86,10 @@ pub(crate) async fn is_sealed(url: &str, options: &StorageOptions) -> Result<boo
     sealed
 }
 
-async fn connect(
-    url: &str,
-    options: &StorageOptions,
-    connections: u32,
-    lazy: bool,
-) -> Result<DatabaseConnection, Error> {
-    let mut connect = ConnectOptions::new(url);
-    connect
-        .max_connections(connections)
-        .connect_lazy(lazy)
-        .acquire_timeout(options.connection_timeout)
-        .test_before_acquire_if_idle_for(TRIED_AFTER)
-        .sqlx_logging(false)
-        .map_sqlx_postgres_pool_opts(|pool| {
-            pool.after_connect(|connection, _| {
-                Box::pin(async move { connection.execute(PREPARE).await.map(|_| ()) })
-            })
-        })
-        .map_sqlx_postgres_opts(|options| options.statement_cache_capacity(STATEMENTS));
-    if !url.contains("application_name=") {
-        connect.set_application_name("webhook-storage");
-    }
-    match sea_orm::Database::connect(connect).await {
-        Ok(connection) => Ok(connection),
-        Err(error) => match reason(url, &error).await {
-            Some(reason) => Err(ErrorClass::Unavailable.error(reason, "database")),
-            None => Err(fault::error(error, "database")),
-        },
-    }
-}
-
-/// Why nothing answers: the pool tries again until its time is over, and says only that.
-async fn reason(url: &str, error: &DbErr) -> Option<SqlxError> {
-    let timed_out = matches!(
-        error,
-        DbErr::Conn(RuntimeErr::SqlxError(error)) if matches!(**error, SqlxError::PoolTimedOut)
-    );
-    if !timed_out && !matches!(error, DbErr::ConnectionAcquire(_)) {
-        return None;
-    }
-    match timeout(REASON_TIMEOUT, PgConnection::connect(url)).await {
-        Ok(Ok(_)) => None,
-        Ok(Err(error)) => Some(error),
-        Err(_) => {
-            let silent = io::Error::new(io::ErrorKind::TimedOut, "the server does not answer");
-            Some(SqlxError::Io(silent))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use futures_util::FutureExt;
     use sea_orm::{ConnectionTrait, DbBackend, Statement};
 
@@ -201,5 +134,31 @@ mod tests {
             }
         }
         database.close().await;
+    }
+
+    #[tokio::test]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "what a test needs from outside comes in variables"
+    )]
+    async fn a_transaction_in_which_nothing_happens_ends() {
+        let Ok(server) = std::env::var("TEST_POSTGRES_URL") else {
+            println!("skipped: TEST_POSTGRES_URL is not set");
+            return;
+        };
+        let chosen = format!("{server}?options=-cidle_in_transaction_session_timeout%3D5s");
+        for (url, expected) in [(server, "1min"), (chosen, "5s")] {
+            let key = SecretKey::generate().expect("a key");
+            let options = StorageOptions::new(DatabaseUrl::Postgres(url.clone()), key);
+            let database = open(&url, &options).await.expect("it is there");
+            let write = database.write.connection();
+            for connection in [write, &database.read, &database.routes, &database.search] {
+                let show = "SHOW idle_in_transaction_session_timeout";
+                let show = Statement::from_string(DbBackend::Postgres, show);
+                let row = connection.query_one_raw(show).await.expect("it is read").expect("a row");
+                assert_eq!(row.try_get_by_index::<String>(0).expect("text"), expected);
+            }
+            database.close().await;
+        }
     }
 }

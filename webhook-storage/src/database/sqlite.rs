@@ -64,7 +64,9 @@ pub(super) async fn open(
         search,
         write: Writing::new(write, Some(WriteLock::default())),
         #[cfg(feature = "postgres")]
-        batches: None,
+        batches: Vec::new(),
+        #[cfg(feature = "postgres")]
+        watch: None,
         lock: lock.map(Arc::new),
     })
 }

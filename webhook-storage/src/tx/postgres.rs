@@ -32,7 +32,7 @@ use crate::fault::DatabaseError;
 const BEGIN: &str = "BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; \
     SET LOCAL enable_mergejoin = off; SET LOCAL jit = off";
 
-/// Where batches are written: as many connections as there are writers.
+/// Where a writer writes its batches: one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Batches {
     pool: PgPool,
@@ -41,7 +41,7 @@ pub(crate) struct Batches {
 }
 
 impl Batches {
-    /// Batches on these connections, which are encrypted or not.
+    /// Batches on this connection, which is encrypted or not.
     pub(crate) fn new(pool: PgPool, is_encrypted: bool) -> Self {
         let max_bytes = if is_encrypted { MAX_BYTES_ON_THE_WIRE } else { usize::MAX };
         Self { pool, max_bytes }

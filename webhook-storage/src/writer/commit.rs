@@ -33,9 +33,23 @@ impl<B: Begin> Committer<B> {
     }
 
     /// Writes the operations and answers their callers.
+    #[cfg(feature = "sqlite")]
     pub(super) async fn write(&self, jobs: Vec<Queued>) {
+        self.write_in(self.begin.begin_writing().await, jobs).await;
+    }
+
+    /// The same in a transaction that has begun. Without one every caller gets the error.
+    pub(super) async fn write_in<'b>(
+        &'b self,
+        begun: Result<B::Transaction<'b>, DatabaseError>,
+        jobs: Vec<Queued>,
+    ) {
         let mut batch = Batch::of(jobs);
-        match self.commit(&mut batch).await {
+        let committed = match begun {
+            Ok(begun) => self.commit(&mut batch, begun).await,
+            Err(error) => Err(error),
+        };
+        match committed {
             Ok(()) => self.queue.committed(batch.len()),
             Err(error) => batch.refuse(&error),
         }
@@ -53,9 +67,18 @@ impl<B: Begin> Committer<B> {
         }
     }
 
-    async fn commit(&self, batch: &mut Batch) -> Result<(), DatabaseError> {
+    async fn commit<'b>(
+        &'b self,
+        batch: &mut Batch,
+        begun: B::Transaction<'b>,
+    ) -> Result<(), DatabaseError> {
+        let mut begun = Some(begun);
         for _ in 0..TRIES {
-            match self.together(batch).await {
+            let transaction = match begun.take() {
+                Some(begun) => begun,
+                None => self.begin.begin_writing().await?,
+            };
+            match self.together(batch, transaction).await {
                 Ok(()) => return Ok(()),
                 Err(Failure::Split) => break,
                 Err(Failure::Database(error)) => match error.class() {
@@ -68,8 +91,11 @@ impl<B: Begin> Committer<B> {
         self.one_by_one(batch).await
     }
 
-    async fn together(&self, batch: &mut Batch) -> Result<(), Failure> {
-        let transaction = self.begin.begin_writing().await?;
+    async fn together(
+        &self,
+        batch: &mut Batch,
+        transaction: B::Transaction<'_>,
+    ) -> Result<(), Failure> {
         let applied = batch.apply(transaction.tx(), self.claim_bytes).await;
         tx::end(transaction, applied).await
     }

@@ -3,7 +3,8 @@
 //! Every operation goes through one bounded queue. A writer takes all that
 //! queued up while it was busy with the last commit, runs it in one
 //! transaction, and answers each caller after the commit. It never waits for a
-//! batch to fill: with one caller, each operation is a batch of its own.
+//! batch to fill: with one caller, each operation is a batch of its own. A writer that waits for
+//! its connection has taken nothing yet, so that others write what came first.
 //!
 //! | step | where |
 //! |---|---|
@@ -116,9 +117,7 @@ impl Writer {
             }
             #[cfg(feature = "postgres")]
             DatabaseUrl::Postgres(_) => {
-                let batches = database.batches.as_ref();
-                let batches = batches.ok_or_else(fault::closed)?;
-                let tasks = postgres::start(batches, options, &queue, waiting, limits);
+                let tasks = postgres::start(database, options, &queue, waiting, limits);
                 tasks.into_iter().map(Task::Async).collect()
             }
             #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
