@@ -3,7 +3,7 @@
 use webhook_core::{
     AccountId, ErrorKind, TokenId,
     model::{AccessToken, ApiAccess, TokenScopes, TokenSpec},
-    store::Stores,
+    store::{Page, Stores},
 };
 
 use super::sample::{
@@ -33,7 +33,7 @@ async fn find(stores: &Stores, id: TokenId) -> Option<AccessToken> {
 }
 
 async fn list(stores: &Stores, account: AccountId) -> Vec<AccessToken> {
-    stores.tokens.tokens(account).await.expect("tokens can be listed")
+    stores.tokens.tokens(account, Page::ALL).await.expect("tokens can be listed")
 }
 
 fn odd_spec(api_access: ApiAccess) -> TokenSpec {
@@ -68,7 +68,7 @@ pub async fn every_field_of_a_token_round_trips(stores: &Stores) {
     assert_eq!(list(stores, account).await, tokens);
 }
 
-/// The list is in ID order, whatever the order of creation.
+/// The list is in ID order, whatever the order of creation, and so is a page of it.
 pub async fn tokens_are_listed_in_id_order(stores: &Stores) {
     let account = AccountId::generate();
     let tokens = [(); 4].map(|()| token(account));
@@ -77,6 +77,10 @@ pub async fn tokens_are_listed_in_id_order(stores: &Stores) {
     }
     create(stores, &token(AccountId::generate())).await;
     assert_eq!(list(stores, account).await, tokens);
+    for (offset, limit, part) in [(0, 2, 0..2), (1, 2, 1..3), (3, 9, 3..4), (4, 1, 4..4)] {
+        let page = stores.tokens.tokens(account, Page { offset, limit }).await;
+        assert_eq!(page.expect("tokens can be listed"), tokens[part], "{offset}, {limit}");
+    }
 }
 
 /// A taken ID is refused, to its own account as well, and changes nothing.

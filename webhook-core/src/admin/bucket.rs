@@ -1,5 +1,7 @@
 //! Buckets.
 
+use std::collections::BTreeMap;
+
 use super::{Admin, Caller, check};
 use crate::{
     error::{Error, ErrorKind, invalid_if},
@@ -7,7 +9,8 @@ use crate::{
     model::{Bucket, BucketSpec, Extension, Input, InputSpec, LogRetention},
     plan::Limited,
     store::{
-        ApplyError, Bounds, BucketStore, Change, Configured, DocumentKind, Find, Refusal, again,
+        ApplyError, Bounds, BucketStore, Change, Configured, DocumentKind, Find, Page, Refusal,
+        again,
     },
 };
 
@@ -17,15 +20,39 @@ pub const DEFAULT_INPUT_NAME: &str = "Default public endpoint";
 impl Admin {
     /// All buckets of the account that the caller reaches, in the order they were made.
     pub async fn buckets(&self, caller: &Caller) -> Result<Vec<Bucket>, Error> {
-        caller.require_api_access()?;
-        self.streamed_buckets(caller).await
+        self.buckets_page(caller, Page::ALL).await
     }
 
-    /// All buckets whose webhooks the caller may subscribe to; an access token
+    /// A page of the buckets that the caller reaches, in the order they were made.
+    pub async fn buckets_page(&self, caller: &Caller, page: Page) -> Result<Vec<Bucket>, Error> {
+        caller.require_api_access()?;
+        self.streamed_buckets(caller, page).await
+    }
+
+    /// A page of the buckets whose webhooks the caller may subscribe to; an access token
     /// without API access may, too.
-    pub async fn streamed_buckets(&self, caller: &Caller) -> Result<Vec<Bucket>, Error> {
-        let mut buckets = self.stores.documents.buckets(caller.account_id()).await?;
-        buckets.retain(|bucket| caller.reaches(bucket));
+    pub async fn streamed_buckets(
+        &self,
+        caller: &Caller,
+        page: Page,
+    ) -> Result<Vec<Bucket>, Error> {
+        let (documents, account) = (&self.stores.documents, caller.account_id());
+        let mut buckets = match caller.scope() {
+            [] => documents.search_buckets(Find::Buckets(account, page)).await?,
+            // A scope lists few buckets of an account that may have many.
+            scope => {
+                let mut reached = BTreeMap::new();
+                for entry in scope {
+                    let find = match entry.parse() {
+                        Ok(id) => Find::Bucket(account, id),
+                        Err(_) => Find::BucketNamed(account, entry.clone()),
+                    };
+                    let found = documents.search_buckets(find).await?;
+                    reached.extend(found.into_iter().map(|bucket| (bucket.id, bucket)));
+                }
+                page.of(reached.into_values()).collect()
+            }
+        };
         buckets.iter_mut().for_each(|bucket| bucket.end_pauses(self.now()));
         Ok(buckets)
     }

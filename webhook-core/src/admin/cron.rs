@@ -1,5 +1,7 @@
 //! Crons: each with a bucket of its own, into which its runs are put.
 
+use std::collections::HashMap;
+
 use super::{Admin, Caller, check, output::function_gone};
 use crate::{
     cron::Timetable,
@@ -7,9 +9,14 @@ use crate::{
     id::{BucketId, CronId, OutputId},
     model::{Bucket, BucketSpec, Cron, CronSpec, Output, OutputSpec},
     plan::Limited,
-    store::{ApplyError, Bounds, BucketStore, Change, DocumentKind, Refusal, StateChange, again},
+    store::{
+        ApplyError, Bounds, BucketStore, Change, DocumentKind, Find, Page, Refusal, StateChange,
+        again,
+    },
 };
 
+/// How many buckets are read with one statement, which may have as many values.
+const BUCKETS_AT_ONCE: usize = 1_000;
 /// The name of the output that leads to a cron's destination.
 const OUTPUT_NAME: &str = "Cron destination";
 
@@ -25,20 +32,22 @@ pub struct BucketCron {
 impl Admin {
     /// All crons of the account, in the order they were made.
     pub async fn crons(&self, caller: &Caller) -> Result<Vec<BucketCron>, Error> {
-        caller.require_account()?;
-        let crons = self.stores.documents.list::<Cron>(caller.account_id()).await?;
-        if crons.is_empty() {
-            return Ok(Vec::new());
+        self.crons_page(caller, Page::ALL).await
+    }
+
+    /// A page of the crons of the account, in the order they were made.
+    pub async fn crons_page(&self, caller: &Caller, page: Page) -> Result<Vec<BucketCron>, Error> {
+        let crons = self.list::<Cron>(caller, page).await?;
+        let mut buckets = HashMap::new();
+        for some in crons.chunks(BUCKETS_AT_ONCE) {
+            let ids = some.iter().map(|cron| cron.bucket_id.as_uuid()).collect();
+            let found = Find::These(DocumentKind::Bucket, ids);
+            let found = self.stores.documents.search_buckets(found).await?;
+            buckets.extend(found.into_iter().map(|bucket| (bucket.id, bucket)));
         }
-        let mut buckets = self.stores.documents.buckets(caller.account_id()).await?;
-        let mut take = |id| {
-            let place = buckets.iter().position(|bucket| bucket.id == id)?;
-            Some(buckets.swap_remove(place))
-        };
-        Ok(crons
-            .into_iter()
-            .map(|cron| BucketCron { bucket: take(cron.bucket_id), cron })
-            .collect())
+        let mut with_bucket =
+            |cron: Cron| BucketCron { bucket: buckets.remove(&cron.bucket_id), cron };
+        Ok(crons.into_iter().map(&mut with_bucket).collect())
     }
 
     /// One cron of the account.

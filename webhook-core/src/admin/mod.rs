@@ -94,7 +94,7 @@ use crate::{
     model::Bucket,
     plan::Quotas,
     relay::Relay,
-    store::{BucketStore, Stores},
+    store::{BucketStore, Configured, Find, Page, Stores},
 };
 
 /// Told of every change to a bucket, a function, a domain or a credential
@@ -285,6 +285,13 @@ impl Admin {
         // The last bytes of a version 7 identifier are the random ones.
         let slot = usize::from(account.as_uuid().as_bytes()[15]) % BILLS;
         self.bills[slot].lock().await
+    }
+
+    /// A page of what the account has of a kind, such as functions and domains, in the order they
+    /// were made.
+    pub async fn list<T: Configured>(&self, caller: &Caller, page: Page) -> Result<Vec<T>, Error> {
+        caller.require_account()?;
+        self.stores.documents.search(Find::OfAccount(caller.account_id(), T::KIND, page)).await
     }
 
     /// The caller's bucket, which the operation needs.

@@ -5,14 +5,13 @@ use crate::{
     error::Error,
     id::{BucketId, NotificationId, WebhookId},
     model::{Bucket, Notification, NotificationSpec},
-    store::{ApplyError, Bounds, BucketStore, Change, DocumentKind, Refusal, again},
+    store::{ApplyError, Bounds, BucketStore, Change, DocumentKind, Page, Refusal, again},
 };
 
 impl Admin {
     /// All notifications of the account, in the order they were made.
     pub async fn notifications(&self, caller: &Caller) -> Result<Vec<Notification>, Error> {
-        caller.require_account()?;
-        self.stores.documents.list(caller.account_id()).await
+        self.list(caller, Page::ALL).await
     }
 
     /// One notification of the account.

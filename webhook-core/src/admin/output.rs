@@ -1,17 +1,20 @@
 //! Outputs, their rules, and those that would lead webhooks back into their own bucket.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::{Admin, Caller, check};
 use crate::{
     error::Error,
-    id::{BucketId, FunctionId, InputId, OutputId},
+    id::{BucketId, FunctionId, OutputId},
     model::{Bucket, Function, Output, OutputSpec, PauseChange, ResponseFromOutput},
     plan::Limited,
     relay::answers,
     rule::Rules,
-    store::{ApplyError, Bounds, BucketStore, Change, DocumentKind, Refusal, StateChange, again},
+    store::{ApplyError, Bounds, Change, DocumentKind, Refusal, RouteStore, StateChange, again},
 };
+
+/// How many inputs a search for a loop reads.
+const MAX_INPUTS_OF_A_LOOP: usize = 1_000;
 
 impl Admin {
     /// Makes an output. One that leads back into its own bucket is a
@@ -223,7 +226,7 @@ fn check_replay(bucket: &Bucket, id: Option<OutputId>, spec: &OutputSpec) -> Res
 impl Admin {
     /// Fails when an enabled output of `bucket` with a new destination closes a loop, unless the
     /// caller says that it is meant. `before` is the destination that it had. The search follows
-    /// the enabled outputs of the account; other loops end after some hops
+    /// the enabled outputs of the account through 1 000 inputs; other loops end after some hops
     /// ([`RelayOptions::max_hops`](crate::relay::RelayOptions)).
     pub(super) async fn check_loop(
         &self,
@@ -240,16 +243,14 @@ impl Admin {
         let Some(input) = self.relay.receiver.input_at(&spec.destination).await? else {
             return Ok(());
         };
-        let buckets = self.stores.documents.buckets(caller.account_id()).await?;
-        let owner: HashMap<InputId, &Bucket> = buckets
-            .iter()
-            .flat_map(|bucket| bucket.inputs.iter().map(move |input| (input.id, bucket)))
-            .collect();
         let (mut seen, mut next) = (HashSet::new(), vec![input]);
-        while let Some(input) = next.pop() {
-            let Some(reached) = owner.get(&input).filter(|reached| seen.insert(reached.id)) else {
+        while let Some(input) = next.pop().filter(|_| seen.len() < MAX_INPUTS_OF_A_LOOP) {
+            if !seen.insert(input) {
                 continue;
-            };
+            }
+            let reached = self.stores.documents.bucket_of_input(input).await?;
+            let reached = reached.filter(|it| it.account_id == caller.account_id());
+            let Some(reached) = reached else { continue };
             if reached.id == bucket {
                 return Err(Error::conflict(
                     "destination: it leads back into this bucket, so that each webhook would \

@@ -11,7 +11,7 @@ use crate::{
     id::{BucketId, ReplayId},
     model::{Log, Replay, ReplayChange, ReplayPlan, ReplaySpec, ReplayStatus, ReplayTotals},
     relay::Source,
-    store::BucketStore,
+    store::{Page, RouteStore},
 };
 
 /// How many logs a plan shows.
@@ -78,9 +78,8 @@ impl Admin {
         within("limit", limit, 1..=Self::MAX_REPLAYS)?;
         let mut found = self.stores.replays.replays(caller.account_id(), before, limit).await?;
         if caller.is_scoped() {
-            let reached = self.stores.documents.buckets(caller.account_id()).await?;
-            let reached: HashSet<BucketId> =
-                reached.iter().filter(|it| caller.reaches(it)).map(|it| it.id).collect();
+            let reached = self.streamed_buckets(caller, Page::ALL).await?;
+            let reached: HashSet<BucketId> = reached.iter().map(|it| it.id).collect();
             found.retain(|it| it.bucket_id.is_some_and(|bucket| reached.contains(&bucket)));
         }
         self.progress(found).await
@@ -170,8 +169,7 @@ impl Admin {
             false => None,
         };
         if let Some(output) = spec.to_output {
-            let buckets = self.stores.documents.buckets(caller.account_id()).await?;
-            let of = buckets.iter().find(|it| it.outputs.iter().any(|it| it.id == output));
+            let of = self.stores.documents.bucket_of_output(output).await?;
             let of = of.filter(|of| caller.reaches(of) && bucket_id.is_none_or(|id| id == of.id));
             let of = of.ok_or_else(|| Error::invalid("to_output", "the bucket has no such output"));
             bucket_id = Some(of?.id);

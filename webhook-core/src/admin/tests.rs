@@ -2,6 +2,7 @@ mod crons;
 mod documents;
 mod domains;
 mod functions;
+mod lists;
 mod logs;
 mod replays;
 mod sessions;

@@ -11,6 +11,7 @@ use crate::{
     lock::Lock,
     model::{AccessToken, ApiAccess, Secret, TokenSpec, constant_time_eq},
     plan::Limited,
+    store::Page,
 };
 
 /// The key that goes with an API key where a key and a secret are asked for.
@@ -134,8 +135,17 @@ impl Admin {
 
     /// All access tokens of the account, in the order they were made.
     pub async fn tokens(&self, caller: &Caller) -> Result<Vec<AccessToken>, Error> {
+        self.tokens_page(caller, Page::ALL).await
+    }
+
+    /// A page of the access tokens of the account, in the order they were made.
+    pub async fn tokens_page(
+        &self,
+        caller: &Caller,
+        page: Page,
+    ) -> Result<Vec<AccessToken>, Error> {
         caller.require_account()?;
-        self.stores.tokens.tokens(caller.account_id()).await
+        self.stores.tokens.tokens(caller.account_id(), page).await
     }
 
     /// Makes an access token.

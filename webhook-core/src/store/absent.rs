@@ -141,7 +141,7 @@ absent! { AccountStore, "accounts":
 absent! { TokenStore, "access tokens":
     fn create_token(&AccessToken, u64) -> bool;
     fn token(TokenId) -> Option<AccessToken>;
-    fn tokens(AccountId) -> Vec<AccessToken>;
+    fn tokens(AccountId, Page) -> Vec<AccessToken>;
     fn token_count(AccountId) -> u64;
     fn update_token(&AccessToken) -> ();
     fn note_login(TokenId, Timestamp) -> ();

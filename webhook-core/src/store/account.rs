@@ -9,6 +9,7 @@ use crate::{
     error::Error,
     id::{AccountId, TokenId},
     model::{AccessToken, Account, ApiKey, Billing, BillingDetailsSpec, Subscription},
+    store::Page,
 };
 
 /// Keeps accounts and the API key of each.
@@ -48,8 +49,8 @@ pub trait TokenStore: Send + Sync + fmt::Debug {
     /// The token with this ID, of any account: authentication starts here.
     async fn token(&self, id: TokenId) -> Result<Option<AccessToken>, Error>;
 
-    /// All tokens of the account, in ID order.
-    async fn tokens(&self, account: AccountId) -> Result<Vec<AccessToken>, Error>;
+    /// A page of the tokens of the account, in ID order.
+    async fn tokens(&self, account: AccountId, page: Page) -> Result<Vec<AccessToken>, Error>;
 
     /// How many tokens the account has.
     async fn token_count(&self, account: AccountId) -> Result<u64, Error>;

@@ -60,7 +60,7 @@ pub use delivery::{
 pub(crate) use document::again;
 pub use document::{
     ApplyError, Bounds, BucketStore, Change, Configured, CronState, Document, DocumentKey,
-    DocumentKind, DocumentState, DocumentStore, Find, InputStore, MAX_VERSIONS, OutputStore,
+    DocumentKind, DocumentState, DocumentStore, Find, InputStore, MAX_VERSIONS, OutputStore, Page,
     Refusal, RulesVersion, SCHEMA, StateChange,
 };
 pub use erase::{EraseWebhook, ErasedWebhook};

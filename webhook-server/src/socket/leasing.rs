@@ -10,6 +10,7 @@ use webhook_core::{
     admin::{BucketRef, Caller, DrainQuery, Handed},
     model::{Acknowledgement, Bucket, DeliveryStatus, Log, ReplayMissing},
     relay::{Listening, Subscription},
+    store::Page,
 };
 
 use super::{
@@ -159,7 +160,8 @@ impl Leasing {
         socket: &mut Socket,
     ) -> Result<(), End> {
         if std::mem::take(&mut self.is_stale) {
-            let buckets = state.admin().streamed_buckets(caller).await.map_err(unreadable)?;
+            let buckets =
+                state.admin().streamed_buckets(caller, Page::ALL).await.map_err(unreadable)?;
             self.find_outputs(&buckets, listening);
         }
         // What comes meanwhile is looked for once more.

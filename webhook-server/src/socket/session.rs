@@ -10,6 +10,7 @@ use webhook_core::{
     admin::Caller,
     model::Bucket,
     relay::{ClientInfo, Listening, Streamed, Subscription},
+    store::Page,
 };
 
 use super::{
@@ -155,12 +156,13 @@ impl Session {
     }
 
     async fn subscribe(&mut self, said: Said) -> Result<(), End> {
-        let buckets = match self.sockets.state.admin().streamed_buckets(&self.caller).await {
-            Ok(buckets) => buckets,
-            Err(error) => {
-                return self.socket.send(frame::status("error", &error.to_string())).await;
-            }
-        };
+        let buckets =
+            match self.sockets.state.admin().streamed_buckets(&self.caller, Page::ALL).await {
+                Ok(buckets) => buckets,
+                Err(error) => {
+                    return self.socket.send(frame::status("error", &error.to_string())).await;
+                }
+            };
         let wanted = frame::names(said.buckets);
         let Chosen { listening, message } = choose(&buckets, &wanted, self.caller.is_scoped());
         let outputs = frame::names(said.outputs);

@@ -1,14 +1,18 @@
 //! Access tokens.
 
 use async_trait::async_trait;
-use webhook_core::{AccountId, Error, Timestamp, TokenId, model::AccessToken, store::TokenStore};
+use webhook_core::{
+    AccountId, Error, Timestamp, TokenId,
+    model::AccessToken,
+    store::{Page, TokenStore},
+};
 
 use crate::{
     Storage,
     documents::counts::Counts,
     entity::{Table, access_token::Model, millis},
     fault::{self, About},
-    tx::{Read, Tx, with},
+    tx::{Param, Read, Tx, with},
 };
 
 const WHAT: &str = "access token";
@@ -41,9 +45,11 @@ impl TokenStore for Storage {
         Model::find(&self.database().read, [id.as_uuid()]).await?.pop().map(Model::read).transpose()
     }
 
-    async fn tokens(&self, account: AccountId) -> Result<Vec<AccessToken>, Error> {
-        let (read, tail) = (&self.database().read, "WHERE account_id = ? ORDER BY id");
-        let rows = Model::select(read, tail, [account.as_uuid().into()]).await;
+    async fn tokens(&self, account: AccountId, page: Page) -> Result<Vec<AccessToken>, Error> {
+        let tail = "WHERE account_id = ? ORDER BY id LIMIT ? OFFSET ?";
+        let (limit, offset) = (Param::count(page.limit), Param::count(page.offset));
+        let values = [account.as_uuid().into(), limit, offset];
+        let rows = Model::select(&self.database().read, tail, values).await;
         rows?.into_iter().map(Model::read).collect()
     }
 

@@ -3,6 +3,7 @@
 pub mod arbitrary;
 pub mod bounds;
 pub mod names;
+pub mod pages;
 pub mod state;
 pub mod together;
 pub mod uses;
@@ -12,7 +13,9 @@ pub mod writers;
 use webhook_core::{
     AccountId, CronId, DomainId,
     model::{Bucket, Cron, CronSpec, Domain, DomainSpec},
-    store::{ApplyError, BucketStore as _, Change, Document, DocumentKind, Find, Refusal, Stores},
+    store::{
+        ApplyError, BucketStore as _, Change, Document, DocumentKind, Find, Page, Refusal, Stores,
+    },
 };
 
 use super::sample::{NOW, bucket, notification};
@@ -68,7 +71,7 @@ fn cron(bucket: &Bucket) -> Cron {
 async fn all(stores: &Stores, account: AccountId) -> Vec<Document> {
     let mut all = Vec::new();
     for kind in DocumentKind::ALL {
-        let found = stores.documents.find(Find::OfAccount(account, kind)).await;
+        let found = stores.documents.find(Find::OfAccount(account, kind, Page::ALL)).await;
         all.extend(found.expect("documents can be read"));
     }
     all

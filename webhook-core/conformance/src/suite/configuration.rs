@@ -66,6 +66,10 @@ macro_rules! document_store_conformance {
                 names_are_unique_where_they_have_to_be,
                 documents_are_found_by_name,
             }
+            $crate::documents::pages {
+                a_page_is_a_part_of_the_list,
+                these_buckets_are_whole,
+            }
         }
     };
 }

@@ -18,14 +18,13 @@ use crate::{
     id::FunctionId,
     model::{Bucket, Function, FunctionSpec, FunctionVersion, Secret, Variable},
     plan::Limited,
-    store::{ApplyError, Bounds, BucketStore, Change, Configured, Refusal, again},
+    store::{ApplyError, Bounds, BucketStore, Change, Configured, Page, Refusal, again},
 };
 
 impl Admin {
     /// All functions of the account, in the order they were made.
     pub async fn functions(&self, caller: &Caller) -> Result<Vec<Function>, Error> {
-        caller.require_account()?;
-        self.stores.documents.list(caller.account_id()).await
+        self.list(caller, Page::ALL).await
     }
 
     /// One function of the account.

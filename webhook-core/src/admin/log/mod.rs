@@ -18,7 +18,7 @@ use crate::{
     id::{AccountId, BucketId, DeliveryId},
     model::{Bucket, Log, Resend},
     relay::ConnectedClient,
-    store::{BucketStore, ErasedWebhook, Find},
+    store::{BucketStore, ErasedWebhook, Find, Page},
 };
 
 impl Admin {
@@ -127,9 +127,7 @@ impl Admin {
         if !caller.is_scoped() {
             return Ok(Reading::All);
         }
-        let mut buckets = self.stores.documents.buckets(caller.account_id()).await?;
-        buckets.retain(|bucket| caller.reaches(bucket));
-        match &*buckets {
+        match &*self.streamed_buckets(caller, Page::ALL).await? {
             [] => Ok(Reading::Nothing),
             [bucket] => Ok(Reading::One(bucket.id)),
             _ => Err(Error::invalid(field, "the access token reaches several buckets: name one")),

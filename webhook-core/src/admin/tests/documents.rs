@@ -9,7 +9,7 @@ use crate::{
         PausedBy, described,
     },
     store::{
-        ApplyError, Change, Document, DocumentKey, DocumentKind, DocumentStore, Find, Refusal,
+        ApplyError, Change, Document, DocumentKey, DocumentKind, DocumentStore, Find, Page, Refusal,
     },
 };
 
@@ -84,7 +84,7 @@ impl House {
     async fn inventory(&self) -> Result<Vec<Document>, Error> {
         let mut all = Vec::new();
         for kind in DocumentKind::ALL {
-            let find = Find::OfAccount(self.caller.account_id(), kind);
+            let find = Find::OfAccount(self.caller.account_id(), kind, Page::ALL);
             all.extend(self.stores.documents.find(find).await?);
         }
         Ok(all)

@@ -237,6 +237,24 @@ impl From<ApplyError> for Error {
     }
 }
 
+/// A part of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// How many come before it.
+    pub offset: usize,
+    /// How many it has at most.
+    pub limit: usize,
+}
+
+impl Page {
+    /// The whole list.
+    pub const ALL: Self = Self { offset: 0, limit: usize::MAX };
+
+    pub(crate) fn of<T>(self, list: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+        list.skip(self.offset).take(self.limit)
+    }
+}
+
 /// Which documents are read, all as they were at one moment.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -245,10 +263,10 @@ pub enum Find {
     One(AccountId, DocumentKey),
     /// One document of any account.
     Any(DocumentKey),
-    /// These documents of any account.
+    /// These documents of any account; of buckets, with their inputs and outputs.
     These(DocumentKind, Vec<Uuid>),
-    /// All documents of a kind of an account, in the order of their identifiers.
-    OfAccount(AccountId, DocumentKind),
+    /// A page of the documents of a kind of an account, in the order of their identifiers.
+    OfAccount(AccountId, DocumentKind, Page),
     /// The documents of a kind with this name, of one account or of any.
     Named(DocumentKind, Option<AccountId>, String),
     /// The documents of a kind that use another document.
@@ -261,8 +279,9 @@ pub enum Find {
     BucketOf(DocumentKey),
     /// The bucket of this name with its inputs and outputs.
     BucketNamed(AccountId, String),
-    /// All buckets of an account with their inputs and outputs.
-    Buckets(AccountId),
+    /// A page of the buckets of an account, in the order of their identifiers, with the inputs
+    /// and outputs of each. The documents come in any order.
+    Buckets(AccountId, Page),
 }
 
 /// Keeps documents.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use super::{Bounds, Change, Configured, Document, DocumentKind, DocumentStore, Find};
+use super::{Bounds, Change, Configured, Document, DocumentKind, DocumentStore, Find, Page};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -26,7 +26,7 @@ pub trait BucketStore: DocumentStore {
 
     /// All buckets of the account.
     async fn buckets(&self, account: AccountId) -> Result<Vec<Bucket>, Error> {
-        whole(self.find(Find::Buckets(account)).await?)
+        whole(self.find(Find::Buckets(account, Page::ALL)).await?)
     }
 
     /// Stores a new bucket with the inputs and outputs in it. A taken ID, or a name that the
@@ -166,7 +166,7 @@ impl dyn DocumentStore {
 
     /// All configured things of a kind of an account, in the order of their identifiers.
     pub async fn list<T: Configured>(&self, account: AccountId) -> Result<Vec<T>, Error> {
-        read(self.find(Find::OfAccount(account, T::KIND)).await?)
+        read(self.find(Find::OfAccount(account, T::KIND, Page::ALL)).await?)
     }
 
     /// Stores a new configured thing.

@@ -1,6 +1,6 @@
 //! Accounts, their keys, access tokens and bills in memory.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use async_trait::async_trait;
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     id::{AccountId, TokenId},
     model::{AccessToken, Account, ApiKey, Billing, BillingDetailsSpec, Subscription},
-    store::{AccountStore, BillingStore, TokenStore},
+    store::{AccountStore, BillingStore, Page, TokenStore},
 };
 
 type KeyDigest = [u8; SHA256_OUTPUT_LEN];
@@ -85,42 +85,45 @@ impl AccountStore for MemoryStore {
     }
 }
 
-pub(super) type Tokens = BTreeMap<TokenId, AccessToken>;
-
-fn count(tokens: &Tokens, account: AccountId) -> u64 {
-    tokens.values().filter(|token| token.account_id == account).count() as u64
+#[derive(Default)]
+pub(super) struct Tokens {
+    rows: HashMap<TokenId, AccessToken>,
+    of_account: HashMap<AccountId, BTreeSet<TokenId>>,
 }
 
 #[async_trait]
 impl TokenStore for MemoryStore {
     async fn create_token(&self, token: &AccessToken, bound: u64) -> Result<bool, Error> {
-        let mut tokens = self.tokens.lock();
-        if tokens.contains_key(&token.id) {
+        let Tokens { rows, of_account } = &mut *self.tokens.lock();
+        if rows.contains_key(&token.id) {
             return Err(Error::conflict("an access token with this id exists"));
         }
-        let has_room = count(&tokens, token.account_id) < bound;
+        let owned = of_account.entry(token.account_id).or_default();
+        let has_room = (owned.len() as u64) < bound;
         if has_room {
-            tokens.insert(token.id, token.clone());
+            owned.insert(token.id);
+            rows.insert(token.id, token.clone());
         }
         Ok(has_room)
     }
 
     async fn token(&self, id: TokenId) -> Result<Option<AccessToken>, Error> {
-        Ok(self.tokens.lock().get(&id).cloned())
+        Ok(self.tokens.lock().rows.get(&id).cloned())
     }
 
-    async fn tokens(&self, account: AccountId) -> Result<Vec<AccessToken>, Error> {
-        let tokens = self.tokens.lock();
-        Ok(tokens.values().filter(|token| token.account_id == account).cloned().collect())
+    async fn tokens(&self, account: AccountId, page: Page) -> Result<Vec<AccessToken>, Error> {
+        let Tokens { rows, of_account } = &*self.tokens.lock();
+        let owned = page.of(of_account.get(&account).into_iter().flatten());
+        Ok(owned.filter_map(|id| rows.get(id).cloned()).collect())
     }
 
     async fn token_count(&self, account: AccountId) -> Result<u64, Error> {
-        Ok(count(&self.tokens.lock(), account))
+        Ok(self.tokens.lock().of_account.get(&account).map_or(0, |owned| owned.len() as u64))
     }
 
     async fn update_token(&self, token: &AccessToken) -> Result<(), Error> {
         let mut tokens = self.tokens.lock();
-        let stored = tokens.get_mut(&token.id);
+        let stored = tokens.rows.get_mut(&token.id);
         let stored = stored.filter(|stored| stored.account_id == token.account_id);
         let stored = stored.ok_or_else(|| Error::not_found("access token"))?;
         // Its secret, its creation and its last login stay.
@@ -130,18 +133,18 @@ impl TokenStore for MemoryStore {
     }
 
     async fn note_login(&self, id: TokenId, at: Timestamp) -> Result<(), Error> {
-        if let Some(token) = self.tokens.lock().get_mut(&id) {
+        if let Some(token) = self.tokens.lock().rows.get_mut(&id) {
             token.last_login = Some(at);
         }
         Ok(())
     }
 
     async fn delete_token(&self, account: AccountId, id: TokenId) -> Result<(), Error> {
-        let mut tokens = self.tokens.lock();
-        if tokens.get(&id).is_none_or(|token| token.account_id != account) {
+        let Tokens { rows, of_account } = &mut *self.tokens.lock();
+        if !of_account.get_mut(&account).is_some_and(|owned| owned.remove(&id)) {
             return Err(Error::not_found("access token"));
         }
-        tokens.remove(&id);
+        rows.remove(&id);
         Ok(())
     }
 }

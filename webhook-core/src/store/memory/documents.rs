@@ -1,7 +1,7 @@
 //! Documents in memory.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -26,6 +26,8 @@ pub(super) struct Directory {
     /// Shared, so that a reader copies documents after it let go of the lock.
     kept: BTreeMap<DocumentKey, Arc<Kept>>,
     index: BTreeSet<(Entry, DocumentKey)>,
+    /// How many documents of each kind an account has.
+    counts: HashMap<(AccountId, DocumentKind), u64>,
 }
 
 /// A property that finds documents.
@@ -98,6 +100,10 @@ impl Directory {
         self.index.range(range).map(|(_, key)| *key)
     }
 
+    fn count(&self, account: AccountId, kind: DocumentKind) -> u64 {
+        self.counts.get(&(account, kind)).copied().unwrap_or_default()
+    }
+
     fn of(&self, account: AccountId, kind: DocumentKind) -> impl Iterator<Item = DocumentKey> {
         self.with(Entry::Account(account), kind..=kind)
     }
@@ -120,10 +126,13 @@ impl Directory {
                 Some(*key).filter(|key| of_account(*account, *key)).into_iter().collect()
             }
             Find::Any(key) => vec![*key],
+            Find::These(DocumentKind::Bucket, ids) => {
+                ids.iter().flat_map(|id| self.whole(BucketId::from_uuid(*id))).collect()
+            }
             Find::These(kind, ids) => {
                 ids.iter().map(|id| DocumentKey { kind: *kind, id: *id }).collect()
             }
-            Find::OfAccount(account, kind) => self.of(*account, *kind).collect(),
+            Find::OfAccount(account, kind, page) => page.of(self.of(*account, *kind)).collect(),
             Find::Named(kind @ DocumentKind::Domain, None, name) => {
                 self.named(*kind, Uuid::nil(), name).into_iter().collect()
             }
@@ -154,10 +163,9 @@ impl Directory {
                 let key = self.named(DocumentKind::Bucket, account.as_uuid(), name);
                 key.into_iter().flat_map(|key| self.whole(BucketId::from_uuid(key.id))).collect()
             }
-            Find::Buckets(account) => {
-                let of_kind = |kind| self.of(*account, kind);
-                let kinds = [DocumentKind::Bucket, DocumentKind::Input, DocumentKind::Output];
-                kinds.into_iter().flat_map(of_kind).collect()
+            Find::Buckets(account, page) => {
+                let buckets = page.of(self.of(*account, DocumentKind::Bucket));
+                buckets.flat_map(|key| self.whole(BucketId::from_uuid(key.id))).collect()
             }
         }
     }
@@ -168,11 +176,16 @@ impl Directory {
             Some(new) => self.kept.insert(key, new.clone()),
             None => self.kept.remove(&key),
         };
-        for entry in old.iter().flat_map(|old| entries(&old.document)) {
-            self.index.remove(&(entry, key));
+        if let Some(Kept { document, .. }) = old.as_deref() {
+            for entry in entries(document) {
+                self.index.remove(&(entry, key));
+            }
+            *self.counts.entry((document.account_id, key.kind)).or_default() -= 1;
         }
-        let added = new.iter().flat_map(|new| entries(&new.document));
-        self.index.extend(added.map(|entry| (entry, key)));
+        if let Some(Kept { document, .. }) = new.as_deref() {
+            self.index.extend(entries(document).map(|entry| (entry, key)));
+            *self.counts.entry((document.account_id, key.kind)).or_default() += 1;
+        }
         old
     }
 }
@@ -266,16 +279,13 @@ impl Applying<'_> {
             return Err(Refusal::Exists(kind));
         }
         self.check(document)?;
-        let full = |count: usize, bound: u64| u64::try_from(count).is_ok_and(|it| it >= bound);
         if let Some(bucket) = bucket_id.filter(|_| kind.is_counted_in_bucket())
-            && full(
-                self.directory.with(Entry::Bucket(bucket), kind..=kind).count(),
-                bounds.in_bucket,
-            )
+            && self.directory.with(Entry::Bucket(bucket), kind..=kind).count() as u64
+                >= bounds.in_bucket
         {
             return Err(Refusal::BucketFull(kind));
         }
-        if full(self.directory.of(*account_id, kind).count(), bounds.in_account) {
+        if self.directory.count(*account_id, kind) >= bounds.in_account {
             return Err(Refusal::AccountFull(kind));
         }
         let document = Document { version: 1, ..document.clone() };
@@ -384,7 +394,7 @@ impl DocumentStore for MemoryStore {
 
     async fn counts(&self, account: AccountId) -> Result<Vec<(DocumentKind, u64)>, Error> {
         let directory = self.directory();
-        let count = |kind| (kind, directory.of(account, kind).count() as u64);
+        let count = |kind| (kind, directory.count(account, kind));
         Ok(DocumentKind::ALL.into_iter().map(count).filter(|(_, count)| *count > 0).collect())
     }
 
