@@ -10,7 +10,8 @@ use super::{Answer, CreatedAnswer, Response, Tagged, TaggedAnswer, created};
 use crate::api::{
     auth::Authenticated,
     compatibility::Spec,
-    extract::{Flags, Ids},
+    extract::{Flags, Ids, PageOf},
+    query::PageRequest,
 };
 
 /// List the account's buckets with their inputs and outputs, oldest first.
@@ -19,12 +20,17 @@ use crate::api::{
 #[utoipa::path(
     get,
     path = "/v1/buckets",
-    responses((status = 200, description = "The buckets", body = Vec<Bucket>)),
+    params(PageRequest),
+    responses(
+        (status = 200, description = "The buckets", body = Vec<Bucket>),
+        (status = 400, description = "The query is wrong, and the text names the field"),
+    ),
 )]
 pub(crate) async fn list_buckets(
     Authenticated(state, caller): Authenticated,
+    PageOf(page): PageOf,
 ) -> Answer<Vec<Bucket>> {
-    Ok(Json(state.admin().buckets(&caller).await?))
+    Ok(Json(state.admin().buckets_page(&caller, page).await?))
 }
 
 /// Make a bucket.

@@ -13,7 +13,8 @@ use super::{Answer, CreatedAnswer, Tagged, TaggedAnswer, created, time};
 use crate::api::{
     auth::Authenticated,
     error::ApiError,
-    extract::{Flags, Ids, JsonObject},
+    extract::{Flags, Ids, JsonObject, PageOf},
+    query::PageRequest,
 };
 
 /// A job that puts a webhook into a bucket of its own at certain times. Rules,
@@ -52,10 +53,17 @@ pub(crate) struct Cron {
 #[utoipa::path(
     get,
     path = "/v1/crons",
-    responses((status = 200, description = "The crons", body = Vec<Cron>)),
+    params(PageRequest),
+    responses(
+        (status = 200, description = "The crons", body = Vec<Cron>),
+        (status = 400, description = "The query is wrong, and the text names the field"),
+    ),
 )]
-pub(crate) async fn list_crons(Authenticated(state, caller): Authenticated) -> Answer<Vec<Cron>> {
-    let crons = state.admin().crons(&caller).await?;
+pub(crate) async fn list_crons(
+    Authenticated(state, caller): Authenticated,
+    PageOf(page): PageOf,
+) -> Answer<Vec<Cron>> {
+    let crons = state.admin().crons_page(&caller, page).await?;
     Ok(Json(crons.into_iter().map(Cron::from).collect()))
 }
 

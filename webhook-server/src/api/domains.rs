@@ -9,7 +9,8 @@ use webhook_core::{
 use super::{Answer, CreatedAnswer, Response, created};
 use crate::api::{
     auth::Authenticated,
-    extract::{Ids, JsonObject},
+    extract::{Ids, JsonObject, PageOf},
+    query::PageRequest,
 };
 
 /// List the account's reserved domains, oldest first.
@@ -18,12 +19,17 @@ use crate::api::{
 #[utoipa::path(
     get,
     path = "/v1/domains",
-    responses((status = 200, description = "The domains", body = Vec<Domain>)),
+    params(PageRequest),
+    responses(
+        (status = 200, description = "The domains", body = Vec<Domain>),
+        (status = 400, description = "The query is wrong, and the text names the field"),
+    ),
 )]
 pub(crate) async fn list_domains(
     Authenticated(state, caller): Authenticated,
+    PageOf(page): PageOf,
 ) -> Answer<Vec<Domain>> {
-    Ok(Json(state.admin().domains(&caller).await?))
+    Ok(Json(state.admin().list(&caller, page).await?))
 }
 
 /// Reserve a domain.

@@ -12,10 +12,10 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
-use webhook_core::{AccountId, Error, ErrorKind, admin::Caller};
+use webhook_core::{AccountId, Error, ErrorKind, admin::Caller, store::Page};
 
 use crate::{
-    api::error::ApiError,
+    api::{error::ApiError, query::PageRequest},
     config::MAX_REPORT_BYTES,
     state::{AppState, permit::RequestPermit, shares::Share},
 };
@@ -109,6 +109,19 @@ where
                 Err(Error::invalid("query", reason).into())
             }
         }
+    }
+}
+
+/// The page of a list that a query asks for.
+#[derive(Debug)]
+pub(crate) struct PageOf(pub(crate) Page);
+
+impl<S: Send + Sync> FromRequestParts<S> for PageOf {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let QueryOf(request) = QueryOf::<PageRequest>::from_request_parts(parts, state).await?;
+        Ok(Self(request.read()?))
     }
 }
 

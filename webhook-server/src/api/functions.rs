@@ -15,7 +15,8 @@ use super::{Answer, CreatedAnswer, Tagged, TaggedAnswer, created};
 use crate::api::{
     auth::Authenticated,
     compatibility::as_sent,
-    extract::{JsonObject, KnownIds},
+    extract::{JsonObject, KnownIds, PageOf},
+    query::PageRequest,
 };
 
 /// A new function.
@@ -34,15 +35,17 @@ pub(crate) struct DeleteFunctionResponse {}
 #[utoipa::path(
     get,
     path = "/v1/functions",
+    params(PageRequest),
     responses(
         (status = 200, description = "The functions", body = Vec<Function>),
-        (status = 400, description = "The request is wrong"),
+        (status = 400, description = "The query is wrong, and the text names the field"),
     ),
 )]
 pub(crate) async fn list_functions(
     Authenticated(state, caller): Authenticated,
+    PageOf(page): PageOf,
 ) -> Answer<Vec<Function>> {
-    let functions = state.admin().functions(&caller).await?.into_iter();
+    let functions = state.admin().list(&caller, page).await?.into_iter();
     Ok(Json(functions.map(|function| as_sent(&state, function)).collect()))
 }
 

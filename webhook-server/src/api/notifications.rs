@@ -10,7 +10,8 @@ use super::{Answer, CreatedAnswer, Response, Tagged, TaggedAnswer, created};
 use crate::api::{
     auth::Authenticated,
     error::ApiError,
-    extract::{Ids, JsonObject},
+    extract::{Ids, JsonObject, PageOf},
+    query::PageRequest,
 };
 
 /// List the account's notifications, oldest first.
@@ -19,12 +20,17 @@ use crate::api::{
 #[utoipa::path(
     get,
     path = "/v1/notifications",
-    responses((status = 200, description = "The notifications", body = Vec<Notification>)),
+    params(PageRequest),
+    responses(
+        (status = 200, description = "The notifications", body = Vec<Notification>),
+        (status = 400, description = "The query is wrong, and the text names the field"),
+    ),
 )]
 pub(crate) async fn list_notifications(
     Authenticated(state, caller): Authenticated,
+    PageOf(page): PageOf,
 ) -> Answer<Vec<Notification>> {
-    Ok(Json(state.admin().notifications(&caller).await?))
+    Ok(Json(state.admin().list(&caller, page).await?))
 }
 
 /// Make a notification: from now on what it is about puts webhooks into a bucket.

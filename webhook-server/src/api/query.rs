@@ -2,15 +2,45 @@
 
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
+use serde::Deserialize;
+use utoipa::IntoParams;
 use webhook_core::{
     Error, Id, Timestamp,
     admin::BucketRef,
     model::{DeliveryStatus, Reason},
-    store::LogCursor,
+    store::{LogCursor, Page},
 };
+
+/// The longest page of a list of configured things.
+const MAX_LIMIT: usize = 100_000;
+/// The last place at which such a page begins.
+const MAX_OFFSET: usize = 1_000_000_000;
 
 /// The latest moment that has a date of four digits.
 const LAST_SECOND: i64 = 253_402_300_799;
+
+/// Which part of a list of configured things.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(default)]
+pub(crate) struct PageRequest {
+    /// How many; all when it is not said
+    #[param(value_type = u64, minimum = 1, maximum = 100_000)]
+    limit: String,
+    /// How many to skip
+    #[param(value_type = u64, maximum = 1_000_000_000)]
+    offset: String,
+}
+
+impl PageRequest {
+    pub(crate) fn read(&self) -> Result<Page, Error> {
+        let Page { limit, offset } = Page::ALL;
+        Ok(Page {
+            limit: number("limit", &self.limit, 1..=MAX_LIMIT, limit)?,
+            offset: number("offset", &self.offset, 0..=MAX_OFFSET, offset)?,
+        })
+    }
+}
 
 /// The ID or the name of a bucket.
 pub(crate) fn bucket(text: String) -> Option<BucketRef> {

@@ -12,7 +12,8 @@ use super::{Answer, Response, rfc3339};
 use crate::api::{
     auth::Authenticated,
     error::ApiError,
-    extract::{Ids, JsonObject},
+    extract::{Ids, JsonObject, PageOf},
+    query::PageRequest,
 };
 
 /// A credential with a narrower reach than the API key. An absent scope is no
@@ -62,10 +63,17 @@ pub(crate) struct TokenCredential {
 #[utoipa::path(
     get,
     path = "/v1/tokens",
-    responses((status = 200, description = "The tokens", body = Vec<Token>)),
+    params(PageRequest),
+    responses(
+        (status = 200, description = "The tokens", body = Vec<Token>),
+        (status = 400, description = "The query is wrong, and the text names the field"),
+    ),
 )]
-pub(crate) async fn list_tokens(Authenticated(state, caller): Authenticated) -> Answer<Vec<Token>> {
-    let tokens = state.admin().tokens(&caller).await?;
+pub(crate) async fn list_tokens(
+    Authenticated(state, caller): Authenticated,
+    PageOf(page): PageOf,
+) -> Answer<Vec<Token>> {
+    let tokens = state.admin().tokens_page(&caller, page).await?;
     Ok(Json(tokens.into_iter().map(Token::from).collect()))
 }
 

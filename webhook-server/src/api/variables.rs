@@ -6,12 +6,14 @@ use utoipa::ToSchema;
 use webhook_core::{
     FunctionId,
     model::{self, Secret},
+    store::Page,
 };
 
 use super::{Answer, functions::DeleteFunctionResponse, time};
 use crate::api::{
     auth::Authenticated,
-    extract::{JsonObject, KnownIds},
+    extract::{JsonObject, KnownIds, PageOf},
+    query::PageRequest,
 };
 
 /// A variable that a function reads with `cfg`. It is encrypted at rest.
@@ -48,14 +50,22 @@ pub(crate) struct WrittenVariable {
 #[utoipa::path(
     get,
     path = "/v1/functions/{id}/config",
-    responses((status = 200, description = "The variables", body = Vec<Variable>)),
+    params(PageRequest),
+    responses(
+        (status = 200, description = "The variables", body = Vec<Variable>),
+        (status = 400, description = "The query is wrong, and the text names the field; or the \
+            account has no such function"),
+    ),
 )]
 pub(crate) async fn list_variables(
     Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
+    PageOf(Page { limit, offset }): PageOf,
 ) -> Answer<Vec<Variable>> {
+    // A function has few.
     let variables = state.admin().variables(&caller, id).await?;
-    Ok(Json(variables.into_iter().map(Variable::from).collect()))
+    let variables = variables.into_iter().skip(offset).take(limit);
+    Ok(Json(variables.map(Variable::from).collect()))
 }
 
 /// Set a variable of a function; the next run reads it.

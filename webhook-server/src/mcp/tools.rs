@@ -58,6 +58,22 @@ const fn limit() -> Parameter {
     Parameter { name: "limit", description, kind: Kind::Count, required: false }
 }
 
+/// A part of a list of configured things.
+const PAGE: &[Parameter] = &[
+    Parameter {
+        name: "limit",
+        description: "How many; all when it is not said",
+        kind: Kind::Count,
+        required: false,
+    },
+    Parameter {
+        name: "offset",
+        description: "How many to skip",
+        kind: Kind::Count,
+        required: false,
+    },
+];
+
 const fn read(
     name: &'static str,
     description: &'static str,
@@ -68,9 +84,9 @@ const fn read(
 }
 
 pub(super) static ALL: &[Tool] = &[
-    read("list_buckets", "Lists the buckets with their inputs and outputs.", &[], "/v1/buckets"),
-    read("list_functions", "Lists the functions with their sources.", &[], "/v1/functions"),
-    read("list_crons", "Lists the crons and when they run next.", &[], "/v1/crons"),
+    read("list_buckets", "Lists the buckets with their inputs and outputs.", PAGE, "/v1/buckets"),
+    read("list_functions", "Lists the functions with their sources.", PAGE, "/v1/functions"),
+    read("list_crons", "Lists the crons and when they run next.", PAGE, "/v1/crons"),
     read(
         "list_webhooks",
         "Lists the logs of webhooks, newest first: one for each output that a webhook went to.",

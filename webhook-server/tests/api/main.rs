@@ -34,6 +34,7 @@ mod harness;
 mod inputs;
 mod leases;
 mod lifecycle;
+mod lists;
 mod localstripe;
 mod logs;
 mod manifest;

@@ -114,6 +114,8 @@ async fn an_assistant_reads_and_with_write_sends_again() {
     }
     let (buckets, _) = reader.call("list_buckets", json!({})).await;
     assert!(buckets.contains("shop") && !buckets.contains("t0p-s3cret"), "{buckets}");
+    let (none, _) = reader.call("list_buckets", json!({"limit": 1, "offset": 1})).await;
+    assert!(!none.contains("shop"), "{none}");
     let mut listed = Value::Null;
     for _ in 0..200 {
         let (text, failed) =
