@@ -55,7 +55,10 @@ fn of_first(document: &Value, scenario: &str, subject: &str, name: &str) -> f64 
 #[test]
 fn a_cycle_and_a_crash_are_measured_and_lose_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let document = load(folder.path(), &["cycle-1", "crash", "management"]);
+    let document = load(folder.path(), &["cycle-1", "crash", "management", "buckets-100k"]);
+    for name in ["made/s, the last hundredth", "last page p50 ms"] {
+        assert!(of_server(&document, "buckets-100k", name) > 0.0, "{name} of {document}");
+    }
     for name in ["events/s", "delivered/s", "ack p50 ms", "resident MiB, most", "written B/event"] {
         assert!(of_server(&document, "cycle-1", name) > 0.0, "{name} of {document}");
     }

@@ -69,7 +69,7 @@ pub(crate) struct Scale {
     pub(crate) archived: usize,
     /// Logs that are replayed.
     pub(crate) replayed: usize,
-    /// Inputs of `inputs-100k`.
+    /// Inputs of `inputs-100k`, and buckets of `buckets-100k`.
     pub(crate) inputs: usize,
     /// Idle clients of the socket.
     pub(crate) idle_clients: usize,

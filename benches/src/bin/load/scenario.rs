@@ -234,6 +234,11 @@ pub(crate) const ALL: &[Scenario] = &[
         "the management operations of an account with 100 buckets, one with 50 outputs",
         Work::Management,
     ),
+    alone(
+        "buckets-100k",
+        "100 000 buckets of one account that 8 clients make, and pages of them",
+        Work::Buckets,
+    ),
     alone("dashboard", "the dashboard's pages over a bucket of a million logs", Work::Pages),
     alone("socket-1", "from a sender to one WebSocket client", Work::Socket { clients: 1 }),
     alone("socket-100", "from a sender to 100 WebSocket clients", Work::Socket { clients: 100 }),

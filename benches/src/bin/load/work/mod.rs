@@ -1,5 +1,6 @@
 //! One pass, one file for each kind.
 
+mod buckets;
 pub(crate) mod commit;
 mod crash;
 pub(crate) mod dashboard;
@@ -45,6 +46,8 @@ pub(crate) enum Work {
     Replay { rate: u32 },
     /// The management operations of an account with many buckets.
     Management,
+    /// Buckets of one account, until there are many, and pages of them.
+    Buckets,
     /// The dashboard's pages over many logs.
     Pages,
     /// From a sender to so many WebSocket clients.
@@ -93,6 +96,7 @@ impl Work {
             (Self::Search, _) => search::measure(context, progress)?,
             (Self::Replay { rate }, _) => replay::measure(context, rate, progress)?,
             (Self::Management, _) => management::measure(context)?,
+            (Self::Buckets, _) => buckets::measure(context, progress)?,
             (Self::Pages, _) => dashboard::measure(context, progress)?,
             (Self::Socket { clients }, _) => socket::measure(context, clients)?,
             (Self::IdleSockets, _) => socket::idle(context)?,
