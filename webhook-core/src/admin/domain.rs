@@ -2,13 +2,13 @@
 
 use crate::guard::names;
 
-use super::{Admin, Caller, check};
+use super::{Admin, Caller, check, output::function_gone};
 use crate::{
     error::{Error, ErrorKind},
-    id::DomainId,
+    id::{DomainId, InputId},
     model::{Domain, DomainSpec, Input, InputSpec},
     plan::Limited,
-    store::{ApplyError, Bounds, Change, Configured, Page, Refusal},
+    store::{ApplyError, Bounds, Change, Configured, DocumentKind, InputStore, Page, Refusal},
 };
 
 impl Admin {
@@ -124,6 +124,31 @@ impl Admin {
         let domain = domain.filter(|domain| domain.account_id == account);
         domain.map(|domain| Some(domain.id)).ok_or_else(|| not_reserved(name))
     }
+
+    /// The error of an input whose function or domain was removed at this moment, or whose place
+    /// another input has. Inputs of a domain are read only then, because there may be many.
+    pub(super) async fn place_refused(&self, error: ApplyError, spec: &InputSpec) -> ApplyError {
+        let (name, prefix) = (&spec.custom_domain, spec.prefix());
+        match error {
+            ApplyError::Refused(Refusal::Missing(DocumentKind::Domain)) => {
+                not_reserved(name).into()
+            }
+            ApplyError::Refused(Refusal::RouteTaken) => {
+                let other = self.input_at(name, prefix).await.ok().flatten();
+                let Some(other) = other else { return error };
+                let reason = format!("path_prefix: the input {other} has {name}{prefix} already");
+                Error::conflict(reason).into()
+            }
+            error => function_gone(error),
+        }
+    }
+
+    async fn input_at(&self, domain: &str, prefix: &str) -> Result<Option<InputId>, Error> {
+        let documents = &self.stores.documents;
+        let Some(domain) = documents.domain_named(domain).await? else { return Ok(None) };
+        let there = documents.inputs_of_domain(&domain).await?;
+        Ok(there.iter().find(|input| input.spec.prefix() == prefix).map(|input| input.id))
+    }
 }
 
 /// The ASCII form of a domain. Names are compared in that form.
@@ -132,7 +157,7 @@ fn ascii(field: &str, text: &str) -> Result<String, Error> {
 }
 
 /// The error of an input at a domain that its account does not have.
-pub(super) fn not_reserved(name: &str) -> Error {
+fn not_reserved(name: &str) -> Error {
     let reason = format!("{name} is not a domain that the account has reserved");
     Error::invalid("custom_domain", reason)
 }

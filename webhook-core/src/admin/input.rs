@@ -1,13 +1,13 @@
 //! Inputs.
 
-use super::{Admin, Caller, as_invalid, check, domain::not_reserved, output::function_gone};
+use super::{Admin, Caller, as_invalid, check};
 use crate::{
     error::Error,
     id::{BucketId, DomainId, InputId},
     model::{Bucket, Input, InputSpec, ResponseFromOutput, SignatureCheck, SignatureCheckRequest},
     plan::Limited,
     relay::{Asked, answers},
-    store::{ApplyError, Bounds, Change, DocumentKind, Refusal, again},
+    store::{ApplyError, Bounds, Change, Refusal, again},
 };
 
 impl Admin {
@@ -30,13 +30,15 @@ impl Admin {
         input.domain_id = domain_id;
         let bounds = Bounds { in_bucket: limit as u64, in_account };
         let create = [Change::create(caller.account_id(), &input, bounds)?];
-        self.stores.documents.apply(&create).await.map_err(|error| match error {
-            ApplyError::Refused(Refusal::BucketFull(_)) => {
-                Error::conflict(format!("the bucket has all of its {limit} inputs"))
-            }
-            ApplyError::Refused(Refusal::AccountFull(_)) => no_input,
-            error => as_invalid(place_refused(error, &input.spec).into()),
-        })?;
+        if let Err(error) = self.stores.documents.apply(&create).await {
+            return Err(match error {
+                ApplyError::Refused(Refusal::BucketFull(_)) => {
+                    Error::conflict(format!("the bucket has all of its {limit} inputs"))
+                }
+                ApplyError::Refused(Refusal::AccountFull(_)) => no_input,
+                error => as_invalid(self.place_refused(error, &input.spec).await.into()),
+            });
+        }
         bucket.inputs.push(input.clone());
         self.tell(|it| it.bucket_changed(&bucket));
         Ok(input)
@@ -74,8 +76,9 @@ impl Admin {
             input.domain_id = domain_id;
             input.updated_at = self.now();
             let update = [Change::update(caller.account_id(), input, input.version)?];
-            let done = self.stores.documents.apply(&update).await;
-            done.map_err(|error| place_refused(error, &input.spec))?;
+            if let Err(error) = self.stores.documents.apply(&update).await {
+                return Err(self.place_refused(error, &input.spec).await);
+            }
             input.version += 1;
             let input = input.clone();
             self.tell(|it| it.bucket_changed(&bucket));
@@ -169,18 +172,4 @@ impl Admin {
 
 fn owned_input(bucket: &Bucket, id: InputId) -> Result<&Input, Error> {
     bucket.input(id).ok_or_else(|| Error::not_found("input"))
-}
-
-/// The error of an input whose function or domain was removed at this moment, or whose place
-/// another input has. Nothing else compares places: a domain may have many inputs.
-fn place_refused(error: ApplyError, spec: &InputSpec) -> ApplyError {
-    let name = &spec.custom_domain;
-    match error {
-        ApplyError::Refused(Refusal::Missing(DocumentKind::Domain)) => not_reserved(name).into(),
-        ApplyError::Refused(Refusal::RouteTaken) => {
-            let place = format!("{name}{}", spec.prefix());
-            Error::conflict(format!("path_prefix: another input has {place} already")).into()
-        }
-        error => function_gone(error),
-    }
 }

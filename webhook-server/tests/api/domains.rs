@@ -161,12 +161,12 @@ async fn inputs_say_where_they_are() {
     }
     let place = json!({"custom_domain": "hooks.example.com", "path_prefix": "/a"});
     let first = post(place.clone()).await.expect(201).json();
-    let taken = "path_prefix: another input has hooks.example.com/a already";
-    post(place.clone()).await.expect_error(412, taken);
+    let taken = format!("path_prefix: the input {} has hooks.example.com/a already", id(&first));
+    post(place.clone()).await.expect_error(412, &taken);
     let second = post(json!({"tls_version": "1.3", "legacy_tls": true})).await.expect(201).json();
     let path = |input: &Value| format!("{inputs}/{}", id(input));
     let put = |input: &Value| server.request("PUT", &path(input)).json(&place).send();
-    put(&second).await.expect_error(412, taken);
+    put(&second).await.expect_error(412, &taken);
     put(&first).await.expect(200);
 }
 
