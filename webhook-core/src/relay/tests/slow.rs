@@ -16,7 +16,8 @@ fn to_hook() -> OutputSpec {
 
 /// A relay with one output that has answered 100 webhooks with failures.
 async fn failing(spec: OutputSpec) -> (World, OutputId) {
-    let mut world = World::new().await;
+    let options = RelayOptions { output_concurrency: 10, ..RelayOptions::default() };
+    let mut world = World::with(BucketSpec::default(), InputSpec::default(), options).await;
     let output = world.output(spec).await;
     world.forwarder.script(HOOK, [unavailable()]);
     world.deliver().await;
