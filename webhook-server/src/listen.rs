@@ -2,6 +2,7 @@
 //! much header.
 
 mod answer;
+mod arrivals;
 pub(crate) mod core_runtimes;
 pub(crate) mod edge;
 mod seat;
@@ -10,9 +11,8 @@ mod stream;
 pub(crate) mod tls;
 mod write_timeout;
 
-use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+use std::{future::pending, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
-use futures_util::future::join_all;
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
@@ -23,10 +23,12 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     sync::watch,
-    time::sleep,
+    task::yield_now,
+    time::{Instant, sleep_until, timeout_at},
 };
 
-use core_runtimes::{CoreRuntimes, CoreSlot};
+use arrivals::{Arrival, Arrivals};
+use core_runtimes::CoreRuntimes;
 use edge::Edge;
 use seat::Seat;
 use slots::{Slot, Slots};
@@ -37,8 +39,8 @@ use crate::{config::Config, failure::Failure};
 
 /// How many connections the address of the metrics has at the same time: few programs read them.
 const METRICS_CONNECTIONS: usize = 32;
-/// How long accepting rests when the machine is out of sockets.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// For how long the connections that are open at the end may bring another request.
+const LAST_REQUESTS: Duration = Duration::from_secs(1);
 /// How often a silent HTTP/2 connection is asked whether anybody is there.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 /// How many bytes a client may send on an HTTP/2 stream before the server has read them:
@@ -61,23 +63,26 @@ pub(crate) async fn bind(
     Ok(Some((socket, bound)))
 }
 
-/// Accepts the connections of all listeners until it is dropped.
-pub(crate) async fn accept(listeners: impl IntoIterator<Item = &Listener>, cores: &CoreRuntimes) {
-    join_all(listeners.into_iter().map(|listener| listener.accept(cores))).await;
-}
-
 /// An address where the server listens. Its connections are HTTP/1.1 and HTTP/2 on the same port,
 /// over TLS or without (h2c).
 pub(crate) struct Listener {
     /// Where connections arrive.
-    socket: TcpListener,
+    arrivals: Arrivals,
+    /// Serves the connections.
+    host: Host,
+    /// For how long the connections that are open at the end may bring another request.
+    last_requests: Duration,
+}
+
+/// Serves the connections of one address.
+struct Host {
     /// What the task of each connection needs.
     common: Arc<Common>,
     /// Bounds how many connections there are, in all and from one address.
     slots: Arc<Slots>,
-    /// Tells every connection that the server ends. Each connection has a receiver until its
-    /// end. hyper's own graceful end does not reach the connections that hyper has not seen.
-    closing: watch::Sender<()>,
+    /// Tells every connection that the server ends, and until when requests are taken. Each
+    /// connection has a receiver until its end.
+    closing: watch::Sender<Option<Instant>>,
 }
 
 /// What all connections share.
@@ -137,39 +142,79 @@ impl Listener {
                 max_bytes: connection.max_linger_bytes,
             },
         };
-        Self { socket, common: Arc::new(common), slots, closing: watch::Sender::new(()) }
-    }
-
-    /// Accepts until it is dropped. A connection that finds no slot waits, and the ones
-    /// after it wait in the kernel's queue.
-    async fn accept(&self, cores: &CoreRuntimes) {
-        loop {
-            match self.socket.accept().await {
-                Ok((stream, peer)) => {
-                    let Some(slot) = self.slots.take(peer.ip()).await else {
-                        tracing::debug!(%peer, "too many connections of one address");
-                        continue;
-                    };
-                    let Some(place) = cores.slot() else { return };
-                    self.spawn(stream, peer, slot, place);
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
-                    sleep(ACCEPT_PAUSE).await;
-                }
-            }
+        let closing = watch::Sender::new(None);
+        Self {
+            arrivals: Arrivals::at(socket),
+            host: Host { common: Arc::new(common), slots, closing },
+            // Some of the time is left to the requests that are being answered.
+            last_requests: LAST_REQUESTS.min(listen.shutdown_timeout / 4),
         }
     }
 
-    /// Refuses new connections, tells the open ones that the server ends, and waits for their end.
-    pub(crate) async fn close(self) {
-        let Self { socket, closing, .. } = self;
-        drop(socket);
-        closing.send_replace(());
-        closing.closed().await;
+    /// Serves connections until it is dropped.
+    pub(crate) async fn serve(&mut self, cores: &CoreRuntimes) {
+        self.accept(cores, pending()).await;
     }
 
-    fn spawn(&self, stream: TcpStream, peer: SocketAddr, slot: Slot, place: CoreSlot) {
+    /// Serves connections until `end`. Then it refuses new ones, and waits for the end of the others:
+    /// of those that are open, and of those that are in the kernel's queue.
+    ///
+    /// The open connections end after the address is closed. Otherwise a client that connects again
+    /// could come to a queue that the server does not read any more.
+    pub(crate) async fn serve_until(mut self, cores: &CoreRuntimes, end: impl Future<Output = ()>) {
+        let unserved = self.accept(cores, end).await;
+        let Self { arrivals, host, last_requests } = self;
+        let unserved = unserved.into_iter().chain(arrivals.close());
+        let until = Instant::now() + last_requests;
+        host.closing.send_replace(Some(until));
+        let serving = async {
+            for (stream, peer) in unserved {
+                let slot = host.slots.take(peer.ip()).await;
+                host.spawn(stream, peer, slot, cores);
+            }
+        };
+        if timeout_at(until, serving).await.is_err() {
+            tracing::warn!("some connections found no place before the end");
+        }
+        host.closing.closed().await;
+    }
+
+    /// Accepts until `end`. A connection that finds no slot waits, and the ones after it wait in
+    /// the kernel's queue. The result is the one that waits at the end.
+    async fn accept(
+        &mut self,
+        cores: &CoreRuntimes,
+        end: impl Future<Output = ()>,
+    ) -> Option<Arrival> {
+        let mut end = pin!(end);
+        loop {
+            let (stream, peer) = tokio::select! {
+                arrival = self.arrivals.next() => arrival,
+                () = &mut end => return None,
+            };
+            let slot = tokio::select! {
+                biased;
+                slot = self.host.slots.take(peer.ip()) => slot,
+                () = &mut end => return Some((stream, peer)),
+            };
+            self.host.spawn(stream, peer, slot, cores);
+        }
+    }
+}
+
+impl Host {
+    /// Serves a connection in its slot, unless it has none.
+    fn spawn(
+        &self,
+        stream: std::net::TcpStream,
+        peer: SocketAddr,
+        slot: Option<Slot>,
+        cores: &CoreRuntimes,
+    ) {
+        let Some(slot) = slot else {
+            return tracing::debug!(%peer, "too many connections of one address");
+        };
+        let Some(place) = cores.slot() else { return };
         // Answers are small and complete, so waiting to fill a packet would only delay them.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, %peer, "cannot set TCP_NODELAY");
@@ -177,12 +222,9 @@ impl Listener {
         let common = Arc::clone(&self.common);
         let closing = self.closing.subscribe();
         let seat = Arc::clone(slot.seat());
-        // Taken from this runtime's reactor, because it is registered anew with the reactor
-        // of the core that serves it.
-        let stream = stream.into_std();
         let task = place.spawn(move || async move {
             let seat = Arc::clone(slot.seat());
-            let ended = match stream.and_then(TcpStream::from_std) {
+            let ended = match TcpStream::from_std(stream) {
                 Ok(stream) => common.secure_and_serve(stream, peer, seat, closing).await,
                 Err(error) => Err(error.into()),
             };
@@ -221,6 +263,32 @@ fn http(config: &Config) -> auto::Builder<TokioExecutor> {
     http
 }
 
+/// Says until when requests are taken, once the server ends.
+type Closing = watch::Receiver<Option<Instant>>;
+
+/// Returns when no request is taken any more.
+async fn over(closing: &mut Closing) {
+    let until = closing.wait_for(Option::is_some).await.ok().and_then(|until| *until);
+    if let Some(until) = until {
+        sleep_until(until).await;
+    }
+}
+
+/// Returns when hyper is to end the connection, which closes it while it is idle.
+///
+/// Before that moment each answer over HTTP/1.1 says `Connection: close`, so that the client sends
+/// nothing after it. A connection over HTTP/2 may end immediately: its client is told which of its
+/// requests are answered.
+async fn last_request(seat: &Seat, closing: &mut Closing) {
+    let _ = closing.wait_for(Option::is_some).await;
+    seat.close_after_answer();
+    if !seat.speaks_http2() {
+        over(closing).await;
+        // The kernel is asked once more whether a request has arrived.
+        yield_now().await;
+    }
+}
+
 type Ended = Result<(), Box<dyn std::error::Error + Send + Sync>>;
 
 impl Common {
@@ -229,7 +297,7 @@ impl Common {
         stream: TcpStream,
         peer: SocketAddr,
         seat: Arc<Seat>,
-        mut closing: watch::Receiver<()>,
+        mut closing: Closing,
     ) -> Ended {
         let stream = Transport::new(stream, Arc::clone(&seat), self.write_timeout, self.linger);
         let Some(tls) = &self.tls else {
@@ -237,7 +305,7 @@ impl Common {
         };
         let stream = tokio::select! {
             shaken = tls.handshake(stream) => shaken?,
-            _ = closing.changed() => return Ok(()),
+            () = over(&mut closing) => return Ok(()),
         };
         let version = stream.get_ref().1.protocol_version();
         self.serve(stream, version, peer, seat, closing).await
@@ -249,7 +317,7 @@ impl Common {
         tls: Option<ProtocolVersion>,
         peer: SocketAddr,
         seat: Arc<Seat>,
-        mut closing: watch::Receiver<()>,
+        mut closing: Closing,
     ) -> Ended
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -257,6 +325,7 @@ impl Common {
         let service = self.edge.connection(peer.ip(), tls, Arc::clone(&seat));
         let connection = self.http.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let mut connection = pin!(connection);
+        let mut last_request = pin!(last_request(&seat, &mut closing));
         let mut is_closing = false;
         let mut stalled = pin!(seat.unread_for(self.write_timeout));
         // hyper's own timeout starts once it knows the version of HTTP. A client that
@@ -264,8 +333,10 @@ impl Common {
         let mut silent = pin!(seat.silent_for(self.header_timeout));
         loop {
             tokio::select! {
+                // A request that has arrived comes before the end.
+                biased;
                 ended = &mut connection => return ended,
-                _ = closing.changed(), if !is_closing => {
+                () = &mut last_request, if !is_closing => {
                     is_closing = true;
                     connection.as_mut().graceful_shutdown();
                 }

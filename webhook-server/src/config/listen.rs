@@ -6,6 +6,9 @@ use webhook_core::relay::TrustedProxies;
 
 use super::{Aliases, ConfigError, at_least_one, not_zero, refuse_if, value};
 
+/// The longest time between SIGTERM and the end of accepting.
+const MAX_SHUTDOWN_DELAY: Duration = Duration::from_secs(600);
+
 /// Where the server listens, and what a connection may cost.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Listening")]
@@ -54,7 +57,12 @@ pub(crate) struct ListenConfig {
     #[arg(long, env = "WEBHOOK_CORE_RUNTIMES", default_value_t = true)]
     #[arg(value_name = "true|false", action = clap::ArgAction::Set)]
     pub(crate) core_runtimes: bool,
-    /// How long SIGTERM waits for what is in flight before the server exits.
+    /// How long the server takes connections after SIGTERM, while /readyz is 503: as
+    /// long as what is in front of it takes to send elsewhere. A second SIGTERM ends it.
+    #[arg(long, env = "WEBHOOK_SHUTDOWN_DELAY", default_value = "0s")]
+    #[arg(value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) shutdown_delay: Duration,
+    /// How long the server then waits for what is in flight before it exits.
     #[arg(long, env = "WEBHOOK_SHUTDOWN_TIMEOUT", default_value = "30s")]
     #[arg(value_name = "DURATION", value_parser = value::duration)]
     pub(crate) shutdown_timeout: Duration,
@@ -77,6 +85,8 @@ impl ListenConfig {
         at_least_one("WEBHOOK_MAX_CONNECTIONS", self.max_connections)?;
         at_least_one("WEBHOOK_MAX_HEADERS", self.max_headers)?;
         not_zero("WEBHOOK_HEADER_TIMEOUT", self.header_timeout)?;
+        let is_long = self.shutdown_delay > MAX_SHUTDOWN_DELAY;
+        refuse_if(is_long, "WEBHOOK_SHUTDOWN_DELAY", "must be at most 10m")?;
         let fits = (8 << 10..=16 << 20).contains(&self.max_header_bytes);
         refuse_if(!fits, "WEBHOOK_MAX_HEADER_BYTES", "must be from 8KiB to 16MiB")
     }

@@ -331,10 +331,22 @@ impl hyper::service::Service<Request<Incoming>> for Connection {
             self.seat.answer_early();
             return Box::pin(std::future::ready(Ok(exchange.answer(refusal))));
         }
+        let is_http2 = request.version() == Version::HTTP_2;
+        if is_http2 {
+            self.seat.speak_http2();
+        }
         let connection = self.clone();
         Box::pin(async move {
             let request = request.map(|body| Arriving::new(body, &connection.seat));
-            Ok(exchange.answer(connection.answer(request).await))
+            let mut response = connection.answer(request).await;
+            // An upgrade has a connection of its own.
+            if connection.seat.closes_after_answer()
+                && !is_http2
+                && response.status() != StatusCode::SWITCHING_PROTOCOLS
+            {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok(exchange.answer(response))
         })
     }
 }

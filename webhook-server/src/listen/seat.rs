@@ -42,6 +42,10 @@ pub(crate) struct Seat {
     unread: Mutex<BTreeMap<u64, Instant>>,
     /// Whether hyper has brought any request.
     spoke: AtomicBool,
+    /// Whether a request came over HTTP/2.
+    http2: AtomicBool,
+    /// Whether the next answer is the last one.
+    closes: AtomicBool,
     /// Whether the last request was answered before all of it had arrived: then the client
     /// still sends, and the connection reads on for a moment after its end.
     answered_early: AtomicBool,
@@ -58,6 +62,8 @@ impl Seat {
             last: AtomicU64::new(0),
             unread: Mutex::default(),
             spoke: AtomicBool::new(false),
+            http2: AtomicBool::new(false),
+            closes: AtomicBool::new(false),
             answered_early: AtomicBool::new(false),
         };
         seat.wait();
@@ -168,6 +174,24 @@ impl Seat {
         if self.spoke.load(Ordering::Relaxed) {
             std::future::pending().await
         }
+    }
+
+    /// Says that a request came over HTTP/2.
+    pub(crate) fn speak_http2(&self) {
+        self.http2.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn speaks_http2(&self) -> bool {
+        self.http2.load(Ordering::Relaxed)
+    }
+
+    /// Says that the next answer is the last one.
+    pub(super) fn close_after_answer(&self) {
+        self.closes.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn closes_after_answer(&self) -> bool {
+        self.closes.load(Ordering::Relaxed)
     }
 
     /// Says that the request is answered although not all of it has arrived.

@@ -1,6 +1,6 @@
 //! From start to exit: listening, connections, and an orderly end.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{future::pending, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use tokio::{
@@ -8,7 +8,7 @@ use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::watch,
     task::JoinError,
-    time::{Instant, timeout_at},
+    time::{Instant, sleep, timeout_at},
 };
 
 use super::{Service, first_start, warnings};
@@ -110,24 +110,46 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     #[cfg(not(feature = "dashboard"))]
     let pages = None;
     let all = listener(socket, edge(service.router));
-    let clients: Vec<_> = std::iter::once(all).chain(pages).collect();
-    let metrics = metrics.map(|(socket, _)| {
+    let (close, closed) = watch::channel(());
+    let clients = std::iter::once(all).chain(pages);
+    let clients = clients.map(|listener| listener.serve_until(&cores, until(closed.clone())));
+    let mut clients = pin!(join_all(clients));
+    let mut metrics = metrics.map(|(socket, _)| {
         let router = router::scrapes(service.state.clone(), config.metrics.metrics_token.clone());
         Listener::for_metrics(socket, edge(router).only_pages(), &config)
     });
-    let mut outdated = None;
+    let scrapes = async {
+        match &mut metrics {
+            Some(listener) => listener.serve(&cores).await,
+            None => pending().await,
+        }
+    };
+    let mut scrapes = pin!(scrapes);
+    let (mut outdated, mut delay) = (None, Duration::ZERO);
     tokio::select! {
-        () = listen::accept(clients.iter().chain(&metrics), &cores) => {}
-        signal = signals.next() => tracing::info!(signal, "stopping"),
+        _ = &mut clients => {}
+        () = &mut scrapes => {}
+        signal = signals.next() => {
+            delay = config.listen.shutdown_delay;
+            tracing::info!(signal, ?delay, "stopping");
+        }
         error = storage.outdated() => {
             tracing::warn!(%error, "stopping");
             outdated = Some(error);
         }
         ended = &mut relay => return Err(relay_failure(ended)),
     }
+    service.state.stop();
+    // A load balancer that asks `/readyz` has time to send new connections elsewhere.
+    tokio::select! {
+        () = sleep(delay) => {}
+        _ = &mut clients => {}
+        () = &mut scrapes => {}
+        signal = signals.next() => tracing::info!(signal, "the delay ends"),
+        ended = &mut relay => return Err(relay_failure(ended)),
+    }
     #[cfg(feature = "dashboard")]
     service.dashboard.iter().for_each(webhook_dashboard::Dashboard::close);
-    service.state.stop();
 
     let timeout = config.listen.shutdown_timeout;
     let deadline = Instant::now() + timeout;
@@ -135,8 +157,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let orderly = async {
         // The connections end first, while the relay still runs, because some senders wait
         // for an answer that the relay brings. Half of the time is left to the relay.
-        let closed = join_all(clients.into_iter().map(Listener::close));
-        let gone = async { tokio::join!(closed, service.sockets.close()) };
+        drop(close);
+        let gone = async { tokio::join!(clients, service.sockets.close()) };
         if timeout_at(deadline - timeout / 2, gone).await.is_err() {
             tracing::warn!("some connections were cut because they did not end in time");
         }
@@ -162,7 +184,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     tokio::select! {
         () = orderly => {}
         // Programs may ask until the end whether the server is ready.
-        () = listen::accept(&metrics, &cores), if metrics.is_some() => {}
+        () = scrapes => {}
         signal = signals.next() => tracing::warn!(signal, "stopping at once"),
     }
     let outdated = outdated.map(|error| Failure::caused_by("the server had to end", error));

@@ -48,6 +48,7 @@ mod published;
 mod push;
 mod replay_command;
 mod rules;
+mod shutdown;
 mod signature_check;
 #[path = "../delivery/sink.rs"]
 #[expect(dead_code, reason = "a part of it is used here")]

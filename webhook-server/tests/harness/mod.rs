@@ -280,6 +280,8 @@ impl Server {
 
     /// SIGTERM, and how the server ended.
     pub(crate) async fn terminate(&mut self) -> ExitStatus {
+        // The server waits a second for another request of each connection that is open.
+        self.client = Client::default();
         self.signal("TERM").await;
         self.ended().await
     }

@@ -298,3 +298,29 @@ async fn connect_is_no_webhook() {
     let logs = server.get(&format!("/v1/logs?bucket_id={}", id(&bucket))).await.expect(200).json();
     assert_eq!(logs["data"].as_array().map_or(0, Vec::len), 0, "{logs}");
 }
+
+#[tokio::test]
+async fn connections_without_a_descriptor_are_summed_up_in_the_log() {
+    let server = Server::start_after("ulimit -n 128").await;
+    let mut open = Vec::new();
+    for _ in 0..200 {
+        open.push(connect(&server).await);
+    }
+    let said = || -> Vec<u64> {
+        let log = server.log();
+        let lines = log.lines().filter(|line| line.contains("cannot accept connections"));
+        let count =
+            |line: &str| line.split_once("count=")?.1.split_whitespace().next()?.parse().ok();
+        lines.map(|line| count(line).expect("a number")).collect()
+    };
+    let since = Instant::now();
+    while said().len() < 2 {
+        assert!(since.elapsed() < PATIENCE, "{:?}", said());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    // The first line comes immediately, and a line for all others 5 s later.
+    let said = said();
+    assert!(said.len() == 2 && said[0] == 1 && said[1] >= 10, "{said:?}");
+    drop(open);
+    server.get("/v1/buckets").await.expect(200);
+}
