@@ -16,8 +16,8 @@ use crate::{ObjectOptions, SecretKey};
 pub enum DatabaseUrl {
     /// A file of SQLite.
     Sqlite(PathBuf),
-    /// A PostgreSQL server, or several hosts separated by commas, of which the first one is used
-    /// that `target_session_attrs` asks for. Parameters such as `sslmode` are libpq's.
+    /// A PostgreSQL server. Where commas separate several hosts, the first one is used that is as
+    /// `target_session_attrs` asks for. Parameters such as `sslmode` are libpq's.
     Postgres(String),
 }
 

@@ -254,7 +254,7 @@ async fn for_the_delay_the_server_is_not_ready_and_accepts() {
     assert!(server.terminate().await.success());
     assert!(asked.elapsed() >= Duration::from_millis(300));
     let refused = server.command(&["check", "--shutdown-delay", "11m"]).await;
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let said = String::from_utf8_lossy(&refused.stdout).into_owned();
     assert!(said.contains("WEBHOOK_SHUTDOWN_DELAY: must be at most 10m"), "{said}");
 }
 

@@ -8,7 +8,7 @@ use crate::{
     harness::postgres::{KEY, LEASE_OPTION, SECRET},
 };
 
-/// How long an acknowledged webhook waits for its attempt after the other host is there.
+/// How long an acknowledged webhook waits for its attempt after the other host takes writes.
 const ATTEMPTED: Duration = LEASE.saturating_add(Duration::from_secs(5));
 /// How long senders may be told to come again after the other host takes writes.
 const RECOVERS: Duration = Duration::from_secs(6);
@@ -19,7 +19,7 @@ const BESIDE: u64 = 100;
 enum End {
     /// It is gone.
     Killed,
-    /// It is there, with all connections to it, and takes no writes any more.
+    /// Its connections stay open, and it takes no writes any more.
     ReadOnly,
 }
 
@@ -27,7 +27,7 @@ async fn moves(end: End, wanted: &str) {
     let Some(programs) = Programs::find().await else { return };
     let mut first = programs.primary("n0").await;
     let second = programs.standby(&first, "n1").await;
-    // What is first in the URL is passed over, as it is a standby.
+    // The first host of the URL is a standby, which the server passes over.
     let url = Database::url_of(&[second.port, first.port], wanted);
     let options = [
         ("WEBHOOK_DATABASE_URL", &*url),
@@ -61,7 +61,7 @@ async fn moves(end: End, wanted: &str) {
     }
     let acknowledged = sent.iter().filter(|sent| sent.is_acknowledged()).count() as u64;
     until_logs(&server, &bucket, "sent", acknowledged).await;
-    // What was refused may be stored all the same.
+    // A webhook that was answered 503 may be stored.
     let stored: u64 = second.ask("SELECT count(*) FROM webhook").await.parse().expect("a number");
     assert!((acknowledged..=sent.len() as u64).contains(&stored), "{stored} of {acknowledged}");
 }

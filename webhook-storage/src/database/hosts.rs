@@ -170,7 +170,7 @@ impl Hosts {
     }
 }
 
-/// What is wrong with a host.
+/// Says why a host cannot be used.
 pub(super) fn reason(error: &SqlxError) -> String {
     match error {
         SqlxError::Io(error) => error.to_string(),

@@ -26,19 +26,19 @@ use crate::{StorageOptions, fault::ErrorClass};
 /// Kept prepared, on each connection.
 const STATEMENTS: usize = 200;
 
-/// A connection that was idle for so long is tried before it is used, because the server or
-/// something between may have dropped it: else each of them refuses somebody after a fail-over.
+/// A connection that was idle for so long is tried before it is used. The server, or a proxy before
+/// it, may have dropped the connection: without the try each of them costs a 503 after a fail-over.
 const TRIED_AFTER: Duration = Duration::from_secs(1);
 
 /// What each connection begins with.
 ///
-/// A server that is paused in the middle of a transaction would keep the locks of it for ever:
-/// PostgreSQL ends a transaction in which nothing happens for so long, which none of ours comes
-/// near. What the operator chose for the role or in the URL is kept.
+/// A server that is paused in the middle of a transaction would keep the locks of it permanently.
+/// PostgreSQL ends a transaction that is idle for this time. No transaction of ours is idle for
+/// nearly as long. A value that the operator chose for the role or in the URL is kept.
 ///
-/// Because a log that is divided by day has so many tables, PostgreSQL expects each statement to
-/// be long: it would plan it anew each time, compile it and start worker processes, each of which
-/// takes longer than all that the statement reads.
+/// A log that is divided by day has many tables, so that PostgreSQL expects each statement to be
+/// long. It would plan the statement again each time, compile it and start worker processes. Each of
+/// these takes longer than the statement itself.
 const PREPARE: &str = "SELECT set_config('idle_in_transaction_session_timeout', '60s', false) \
     WHERE current_setting('idle_in_transaction_session_timeout') = '0'; \
     SELECT set_config('max_parallel_workers_per_gather', '0', false), \
@@ -83,7 +83,7 @@ impl<'o> Pools<'o> {
         Ok(pools)
     }
 
-    /// Looks for a host until one is there, as a pool waits for its server.
+    /// Looks for a host until it finds one, or the time of a pool for that is over.
     async fn choose(&mut self) -> Result<(), Error> {
         let deadline = Instant::now() + self.options.connection_timeout;
         let (host, connection) = loop {

@@ -34,7 +34,7 @@ impl Moves {
         locked(&self.last).is_some_and(|last| age > last.elapsed())
     }
 
-    /// Has the server asked at once.
+    /// Lets the watch ask the server immediately.
     pub(super) fn look(&self) {
         self.look.notify_one();
     }

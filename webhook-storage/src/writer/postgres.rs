@@ -112,7 +112,7 @@ impl Waiting {
 
 /// Begins a transaction before it takes what is to be written in it: what a writer had taken that
 /// has no connection yet, and may get none for long, would be passed by all that comes later. While
-/// a transaction begins nobody else has the turn, so that few begin in vain.
+/// a transaction begins no other writer has the turn, so that few transactions begin in vain.
 async fn run<B: Begin>(committer: Committer<B>, waiting: Arc<Waiting>, limits: BatchLimits) {
     let mut fails = false;
     loop {
