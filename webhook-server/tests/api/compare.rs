@@ -35,12 +35,22 @@ async fn compare(server: &Server, function: &Value, request: Value) -> Value {
     server.request("POST", &path).json(&request).send().await.expect(200).json()
 }
 
+/// The same until one call has compared everything: on a busy machine a call ends earlier.
+async fn compare_all(server: &Server, function: &Value, request: Value) -> Value {
+    loop {
+        let told = compare(server, function, request.clone()).await;
+        if told["next_cursor"] == "" {
+            return told;
+        }
+    }
+}
+
 #[tokio::test]
 async fn it_says_what_a_candidate_does_otherwise() {
     let (server, function, output) = world().await;
     let runs = server.runs(&function).await.len();
     let same = json!({"payload": SAVED, "driver": "lua"});
-    let told = compare(&server, &function, same).await;
+    let told = compare_all(&server, &function, same).await;
     let expected = json!({"compared": 4, "changed": 3, "unmodified": 0, "stopped": 1, "failed": 0,
         "different": 0, "differences": [], "next_cursor": ""});
     assert_eq!(told, expected);
@@ -50,7 +60,7 @@ async fn it_says_what_a_candidate_does_otherwise() {
         if (body.number === 2) throw new Error("not two");
         body.email = body.number === 1 ? undefined : "***";
         r.body = JSON.stringify(body);"#;
-    let told = compare(&server, &function, json!({"payload": source, "driver": "js"})).await;
+    let told = compare_all(&server, &function, json!({"payload": source, "driver": "js"})).await;
     assert_eq!(told["compared"], 4, "{told}");
     assert_eq!(
         (&told["changed"], &told["stopped"], &told["failed"]),

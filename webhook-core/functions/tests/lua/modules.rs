@@ -303,14 +303,18 @@ async fn jmespath_template_and_id() {
 #[tokio::test]
 async fn jmespath_and_templates_end_at_the_limits_of_a_call() {
     let many = "local t = {} for i = 1, 1000 do t[i] = i end ";
-    for (source, limit) in [
-        ("require('jmespath').search('[@,@]' .. (' | [@,@]'):rep(60), t)", "string size"),
+    for (source, limits) in [
+        // Which one is reached first depends on how busy the machine is.
+        (
+            "require('jmespath').search('[@,@]' .. (' | [@,@]'):rep(60), t)",
+            ["string size", "compute time"],
+        ),
         (
             "require('template').render(('{{#a}}'):rep(3) .. '{{b}}' .. ('{{/a}}'):rep(3), {a = t})",
-            "compute time",
+            ["compute time"; 2],
         ),
     ] {
         let error = failure(&format!("{many}{source}")).await.to_string();
-        assert!(error.contains(limit), "{source}: {error}");
+        assert!(limits.iter().any(|limit| error.contains(limit)), "{source}: {error}");
     }
 }
