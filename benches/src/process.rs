@@ -171,7 +171,7 @@ impl Process {
         self.memory("VmHWM:")
     }
 
-    /// Begins to measure anew what [`most_resident`](Self::most_resident) answers.
+    /// Lets [`most_resident`](Self::most_resident) measure from this moment on.
     pub fn forget_most_resident(&self) -> Outcome<()> {
         for id in self.ids() {
             fs::write(format!("/proc/{id}/clear_refs"), "5")?;

@@ -233,7 +233,7 @@ impl Metrics {
         self.nodes.is_nats_connected()
     }
 
-    /// All counters as text, where so many outputs are slow.
+    /// All counters as text. The number of slow outputs is counted by the relay.
     pub(crate) fn text(&self, slow_outputs: usize) -> String {
         self.nodes.refresh();
         self.slow_outputs.set(i64::try_from(slow_outputs).unwrap_or(i64::MAX));

@@ -54,7 +54,7 @@ async fn delete_output(stores: &Stores, bucket: &Bucket, id: OutputId) {
     cancel_all(stores, 2).await;
 }
 
-/// Cancels what waits for deleted outputs, so many deliveries at a time.
+/// Cancels the deliveries that wait for deleted outputs, at most `most` with each call.
 async fn cancel_all(stores: &Stores, most: usize) {
     while let Some(cancelled) = stores.deliveries.cancel_deleted(most).await.expect("a number") {
         assert!(cancelled <= most, "{cancelled}");

@@ -169,8 +169,8 @@ impl Relay {
         ended
     }
 
-    /// The number of outputs of which this relay attempts at most 2 deliveries a second, because
-    /// the last 50 attempts have failed.
+    /// The number of slow outputs. Their last 50 attempts have failed, and this relay makes at most
+    /// 2 attempts a second for each.
     #[must_use]
     pub fn slow_outputs(&self) -> usize {
         self.deliverer.slow_outputs()

@@ -60,7 +60,8 @@ pub(crate) async fn sources(
     Ok(sources)
 }
 
-/// Where the logs lie that wait for clients. Those of deleted outputs are about to be cancelled.
+/// The sources of logs that wait for clients. The logs of deleted outputs are left out: they are
+/// about to be cancelled.
 pub(crate) async fn for_clients(
     tx: &impl Read,
     deltas: &Deltas,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::circuit::Judged;
 use crate::clock::Timestamp;
 
-/// So many failures in a row make an output slow.
+/// The number of failures in a row that make an output slow.
 const FAILURES: u32 = 50;
 /// The time between two attempts of a slow output.
 const BETWEEN: Duration = Duration::from_millis(500);
@@ -47,7 +47,7 @@ impl Slow {
         self.since
     }
 
-    /// When the next attempt may start; none at once.
+    /// When the next attempt may start; none if it may start immediately.
     pub(super) fn waits_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.since.map(|_| self.next_at).filter(|next_at| *next_at > now)
     }

@@ -51,7 +51,7 @@ async fn it_is_attempted_twice_a_second_oldest_first_until_an_attempt_succeeds()
     let made = world.forwarder.requests().len() - before;
     assert!(made <= 2 * 300 + 1, "{made} attempts in 300 seconds");
     assert!(made >= 100, "{made} attempts in 300 seconds");
-    // New webhooks wait behind those that were there before.
+    // New webhooks wait behind the older ones.
     for number in 100..120 {
         world.post(&number.to_string()).await;
     }

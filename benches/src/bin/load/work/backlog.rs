@@ -15,13 +15,13 @@ use crate::{
     subject::server::Server,
 };
 
-/// Webhooks per second beside the deletion, whether or not they are answered.
+/// Webhooks per second during the deletion, whether or not they are answered.
 const RATE: f64 = 300.0;
 /// Deliveries that wait for the broken destination.
 const BROKEN: usize = 200_000;
 /// How long the deletion of a million may take.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// Nobody listens there.
+/// An address at which no program listens.
 const REFUSING: &str = "http://127.0.0.1:9/";
 
 /// A server with a backlog whose output is disabled, and a bucket that works.

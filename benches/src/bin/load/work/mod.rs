@@ -33,9 +33,9 @@ pub(crate) enum Work {
     Start,
     /// The same with a backlog, and then its delivery.
     Backlog,
-    /// A bucket that works beside the deletion of an output with a backlog.
+    /// A bucket that works, during the deletion of an output of another bucket with a backlog.
     DeletedBacklog,
-    /// The same beside a backlog whose destination refuses connections.
+    /// The same next to a backlog whose destination refuses connections.
     BrokenBacklog,
     /// Nothing.
     Idle,
