@@ -77,8 +77,8 @@ pub(super) fn is_failed_try(output: Option<&Output>, ending: &Ending, now: Times
     output.is_some_and(is_try) && Judged::of(ending) == Judged::Fails
 }
 
-/// Tells the queue, whose circuit may open or close or which gets slow, and the findings, which pause and resume what is
-/// gone, fails or works again: only what changes something.
+/// Tells the queue, whose circuit may open or close or which gets slow, and the findings, which
+/// pause and resume outputs whose destination is gone, fails or works again.
 pub(super) fn judge(
     queue: &OutputQueue,
     at: Option<(&Bucket, &Output)>,
