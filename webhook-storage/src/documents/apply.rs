@@ -9,6 +9,7 @@ use webhook_core::{
 };
 
 use super::{
+    cancel,
     counts::Counts,
     remove,
     row::{INSERT, Raw, seal},
@@ -80,6 +81,9 @@ impl<'t, T: Tx> Applying<'t, T> {
         let inserted = self.tx.insert(&INSERT, &[row], Raw::values).await;
         inserted.map_err(|error| taken(error, new))?;
         self.use_documents(new).await?;
+        if kind == DocumentKind::Output {
+            cancel::unmark(self.tx, key.id).await?;
+        }
         state::create(self.tx, new).await?;
         self.counts.add(account, kind.as_str(), bounds.in_account);
         if let Some(bucket) = bucket_id.filter(|_| kind.is_counted_in_bucket()) {

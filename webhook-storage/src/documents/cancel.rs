@@ -49,10 +49,17 @@ pub(super) async fn mark_deleted(
     for output in outputs {
         let disown = "DELETE FROM queue_owner WHERE output_id = ?";
         tx.execute(with(disown, [output.into()])).await?;
-        let mark = "INSERT INTO deleted_output (output_id, account_id, bucket_id) VALUES (?, ?, ?)";
+        let mark = "INSERT INTO deleted_output (output_id, account_id, bucket_id) \
+            VALUES (?, ?, ?) ON CONFLICT (output_id) DO NOTHING";
         tx.execute(with(mark, [output.into(), account.into(), bucket.into()])).await?;
     }
     Ok(())
+}
+
+/// Says that an output with this ID exists again.
+pub(super) async fn unmark(tx: &impl Tx, output: Uuid) -> Result<(), DatabaseError> {
+    let unmark = "DELETE FROM deleted_output WHERE output_id = ?";
+    tx.execute(with(unmark, [output.into()])).await.map(drop)
 }
 
 /// Whether there is a deleted output whose deliveries are not all cancelled.
@@ -92,8 +99,7 @@ pub(crate) async fn cancel(tx: &impl Tx, most: usize) -> Result<Option<usize>, D
         }
     }
     if left == most && !is_any_waiting(tx, &place).await? {
-        let done = "DELETE FROM deleted_output WHERE output_id = ?";
-        tx.execute(with(done, [place[0].into()])).await?;
+        unmark(tx, place[0]).await?;
     }
     forget(tx, ephemeral).await?;
     fold::append(tx, &counters).await?;
