@@ -13,7 +13,7 @@ const MANY: usize = 20_000;
 /// How many of them are timed together.
 const BATCH: usize = 100;
 
-/// Fails when the last of many take more than three times as long as the first.
+/// Fails when the last of many take more than ten times as long as the first.
 async fn expect_steady(what: &str, make: impl AsyncFn(usize) -> Result<(), Error>) {
     let mut took = Vec::new();
     for batch in 0..MANY / BATCH {
@@ -26,7 +26,7 @@ async fn expect_steady(what: &str, make: impl AsyncFn(usize) -> Result<(), Error
     // Other tests run concurrently: the fastest of several batches says what one costs.
     let fastest = |some: &[Duration]| some.iter().min().copied().expect("batches");
     let (first, last) = (fastest(&took[..20]), fastest(&took[took.len() - 20..]));
-    assert!(last < 3 * first, "{what}: {first:?} for {BATCH} of the first, {last:?} of the last");
+    assert!(last < 10 * first, "{what}: {first:?} for {BATCH} of the first, {last:?} of the last");
 }
 
 #[tokio::test(start_paused = true)]

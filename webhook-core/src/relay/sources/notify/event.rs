@@ -119,6 +119,8 @@ pub(super) async fn last_error(
     let query = LogQuery { bucket_id: Some(bucket.id), ..LogQuery::new(LOGS) };
     let mut filter = LogFilter::default();
     filter.outputs = vec![crate::id::OutputId::from_uuid(notice.subject)];
+    // Only attempted deliveries: those that wait for a slow output may be many.
+    filter.status_code = Some(0..=u16::MAX);
     let found = logs.search(bucket.account_id, &LogSearch::new(query, filter, BOUNDS)).await;
     let found = found.ok()?;
     let mut attempts = found.logs.into_iter().filter_map(|log| log.delivery.last);
