@@ -78,7 +78,9 @@ impl Relay {
                 self.watch.bucket_changed(*account, *bucket);
                 // One of them may have been resumed, or deleted.
                 self.deliverer.wake(outputs.iter().copied());
-                self.deliverer.changed.notify_one();
+                if !outputs.is_empty() {
+                    self.deliverer.changed.notify_one();
+                }
                 domains.iter().for_each(|name| self.receiver.domains.changed(name));
             }
             Change::Function(function) => self.functions.cache.changed(*function),

@@ -6,7 +6,6 @@ use utoipa::ToSchema;
 use webhook_core::{
     FunctionId,
     model::{self, Secret},
-    store::Page,
 };
 
 use super::{Answer, functions::DeleteFunctionResponse, time};
@@ -60,12 +59,11 @@ pub(crate) struct WrittenVariable {
 pub(crate) async fn list_variables(
     Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
-    PageOf(Page { limit, offset }): PageOf,
+    PageOf(page): PageOf,
 ) -> Answer<Vec<Variable>> {
     // A function has few.
     let variables = state.admin().variables(&caller, id).await?;
-    let variables = variables.into_iter().skip(offset).take(limit);
-    Ok(Json(variables.map(Variable::from).collect()))
+    Ok(Json(page.of(variables.into_iter()).map(Variable::from).collect()))
 }
 
 /// Set a variable of a function; the next run reads it.

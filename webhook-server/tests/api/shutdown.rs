@@ -18,7 +18,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::harness::{PATIENCE, Server, default_input, lasting_port};
+use super::harness::{PATIENCE, Server, default_input, frames::next_frame, lasting_port};
 
 /// A client that waits for longer than this between an answer and the next request may find the
 /// connection closed: the server takes requests for 1 s.
@@ -270,11 +270,7 @@ async fn write_frame(stream: &mut TcpStream, kind: u8, flags: u8, number: u32, p
 /// Reads frames until one is of this kind; the stream that it is of, and its payload.
 async fn frame_of(stream: &mut TcpStream, kind: u8) -> (u32, Vec<u8>) {
     loop {
-        let mut head = [0; 9];
-        let read = timeout(PATIENCE, stream.read_exact(&mut head)).await;
-        read.expect("in time").expect("a frame");
-        let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
-        stream.read_exact(&mut payload).await.expect("its payload");
+        let (head, payload) = next_frame(stream).await;
         // The flag of an answer to a PING, which is not meant.
         if head[3] == kind && !(kind == PING && head[4] & 1 != 0) {
             return (u32::from_be_bytes([head[5], head[6], head[7], head[8]]), payload);
@@ -306,11 +302,7 @@ async fn over_http2_the_server_says_goaway_and_answers_what_comes_meanwhile() {
     let answered = async {
         let mut answered = (false, false);
         while answered != (true, true) {
-            let mut head = [0; 9];
-            stream.read_exact(&mut head).await.expect("a frame");
-            let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
-            let mut payload = vec![0; length as usize];
-            stream.read_exact(&mut payload).await.expect("its payload");
+            let (head, payload) = next_frame(&mut stream).await;
             match head[3] {
                 HEADERS => answered.0 = head[8] == 3,
                 GOAWAY => answered.1 = payload[..8] == [0, 0, 0, 3, 0, 0, 0, 0],

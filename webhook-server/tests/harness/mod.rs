@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 mod client;
+pub(crate) mod frames;
 mod functions;
 pub(crate) mod postgres;
 pub(crate) mod turns;

@@ -15,7 +15,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::harness::{PATIENCE, Server, id};
+use crate::harness::{PATIENCE, Server, frames::next_frame, id};
 
 /// What the connections that read nothing may make the server's memory grow by.
 const HELD_KIB: u64 = 200 << 10;
@@ -70,13 +70,9 @@ async fn open_streams(stream: &mut TcpStream, count: u32) -> u32 {
     stream.write_all(&bytes).await.expect("it is sent");
     let (mut heads, mut refused) = (0, 0);
     while heads + refused < count {
-        let mut head = [0; 9];
-        stream.read_exact(&mut head).await.expect("a frame");
-        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
-        let mut payload = vec![0; length as usize];
-        stream.read_exact(&mut payload).await.expect("its payload");
+        let (head, payload) = next_frame(stream).await;
         match head[3] {
-            0 => panic!("{length} bytes of an answer that has no window"),
+            0 => panic!("{} bytes of an answer that has no window", payload.len()),
             1 => heads += 1,
             3 => refused += 1,
             _ => {}

@@ -69,6 +69,9 @@ pub(crate) async fn for_clients(
 ) -> Result<Vec<Source>, DatabaseError> {
     let received = Some(number(DeliveryStatus::Received));
     let mut sources = sources(tx, deltas, account, received).await?;
+    if sources.is_empty() {
+        return Ok(sources);
+    }
     let deleted = "SELECT output_id FROM deleted_output WHERE account_id = ?";
     let deleted = with(deleted, [account.into()]);
     let deleted = tx.query(deleted, |row| row.get::<Uuid>("output_id")).await?;

@@ -26,6 +26,7 @@ async fn expect_steady(what: &str, make: impl AsyncFn(usize) -> Result<(), Error
     // Other tests run concurrently: the fastest of several batches says what one costs.
     let fastest = |some: &[Duration]| some.iter().min().copied().expect("batches");
     let (first, last) = (fastest(&took[..20]), fastest(&took[took.len() - 20..]));
+    println!("{what}: {first:?} for the first {BATCH}, {last:?} for the last");
     assert!(last < 10 * first, "{what}: {first:?} for {BATCH} of the first, {last:?} of the last");
 }
 

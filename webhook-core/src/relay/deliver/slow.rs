@@ -53,10 +53,10 @@ impl Slow {
     }
 
     /// How many deliveries to claim before the next attempt: one, which may be older than those in
-    /// memory, or many that have waited for too long.
+    /// memory, or as many as there is room for, of those that have waited for too long.
     pub(super) fn claims(&mut self, now: Timestamp) -> Option<usize> {
         if std::mem::take(&mut self.has_expired) {
-            return Some(256);
+            return Some(usize::MAX);
         }
         let looks = self.waits_until(now).is_none() && !self.has_looked;
         self.has_looked |= looks;
@@ -132,7 +132,7 @@ mod tests {
         slow.start(at(500));
         assert_eq!(slow.claims(at(999)), None);
         slow.expired();
-        assert_eq!(slow.claims(at(999)), Some(256));
+        assert_eq!(slow.claims(at(999)), Some(usize::MAX));
         assert_eq!(slow.claims(at(999)), None);
         assert_eq!(slow.claims(at(1_000)), Some(1));
     }

@@ -250,7 +250,8 @@ impl Page {
     /// The whole list.
     pub const ALL: Self = Self { offset: 0, limit: usize::MAX };
 
-    pub(crate) fn of<T>(self, list: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+    /// The items of a list that are in this part.
+    pub fn of<T>(self, list: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
         list.skip(self.offset).take(self.limit)
     }
 }

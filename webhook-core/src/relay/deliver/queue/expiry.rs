@@ -43,7 +43,7 @@ impl OutputQueue {
     /// Takes out what has waited past its deadline, whether a worker is free or not.
     pub(crate) fn take_expired(&self, limits: QueueLimits, now: Timestamp) -> Vec<QueuedDelivery> {
         let mut state = self.state.lock();
-        state.limits = limits;
+        state.limit(limits);
         std::iter::from_fn(|| state.pop_expired(now)).collect()
     }
 
@@ -116,7 +116,7 @@ impl State {
 
     /// When a delivery will have waited too long for a destination that fails each time.
     fn gives_up_at(&self, delivery: &Pending, now: Timestamp) -> Option<Timestamp> {
-        let since = self.slow.since().filter(|_| self.limits.circuit.is_none())?;
+        let since = self.slow.since()?;
         match self.limits.is_durable {
             true => self.limits.retries_until(delivery.created_at, now),
             false => Some(delivery.due_at.max(since) + LONGEST_WAIT),

@@ -38,17 +38,12 @@ impl OutputQueue {
 
     /// Since when its attempts are seldom, because its destination fails each time.
     pub(crate) fn slow_since(&self) -> Option<Timestamp> {
-        let state = self.state.lock();
-        state.slow.since().filter(|_| state.limits.circuit.is_none())
+        self.state.lock().slow.since()
     }
 
     /// How its circuit stands, and when it is open no more.
     pub(crate) fn circuit(&self, now: Timestamp) -> (CircuitState, Option<Timestamp>) {
-        let state = self.state.lock();
-        match state.limits.circuit {
-            Some(_) => state.circuit.stands(now),
-            None => (CircuitState::Closed, None),
-        }
+        self.state.lock().circuit.stands(now)
     }
 }
 
@@ -56,9 +51,6 @@ impl State {
     /// The step of an output whose attempts are seldom, if that is another one than usual. The
     /// oldest of its deliveries, which may be in the store, is attempted first.
     pub(super) fn slowed(&mut self, now: Timestamp) -> Option<Next> {
-        if self.limits.circuit.is_some() {
-            self.slow = Default::default();
-        }
         self.slow.since()?;
         if self.stored
             && !self.limits.strict

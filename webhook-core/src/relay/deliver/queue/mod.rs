@@ -25,6 +25,9 @@ use crate::{
 /// resumed the output.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
+/// How many deliveries one claim asks for at most.
+const MOST_CLAIMED: usize = 256;
+
 /// A delivery in memory, with its permit for the bytes of its webhook.
 #[derive(Debug)]
 pub(crate) struct QueuedDelivery {
@@ -197,7 +200,7 @@ impl OutputQueue {
         stopping: bool,
     ) -> Next {
         let mut state = self.state.lock();
-        state.limits = limits;
+        state.limit(limits);
         state.lose_what_lapsed(term, now);
         let next = if stopping { Next::Idle } else { state.next(term, now) };
         if matches!(next, Next::Until(_) | Next::Idle) {
@@ -254,6 +257,15 @@ impl OutputQueue {
 }
 
 impl State {
+    /// Takes the limits of now. Of the circuit and the bound of a slow output one decides.
+    fn limit(&mut self, limits: QueueLimits) {
+        match limits.circuit {
+            Some(_) => self.slow = Slow::default(),
+            None => self.circuit = Circuit::default(),
+        }
+        self.limits = limits;
+    }
+
     fn wait_for_retry(&mut self, due_at: Timestamp) {
         self.retry_at = Some(self.retry_at.map_or(due_at, |known| known.min(due_at)));
     }
@@ -321,9 +333,6 @@ impl State {
         if self.queue.is_empty() {
             return if self.stored { self.claim() } else { self.rest() };
         }
-        if self.limits.circuit.is_none() {
-            self.circuit = Circuit::default();
-        }
         if let Some(again_at) = self.circuit.waits_until(now) {
             return Next::Until(self.before_deadline(again_at, now));
         }
@@ -340,7 +349,7 @@ impl State {
     }
 
     fn claim(&mut self) -> Next {
-        self.claim_some(if self.failing.is_tried() { 1 } else { 256 })
+        self.claim_some(if self.failing.is_tried() { 1 } else { usize::MAX })
     }
 
     fn claim_some(&mut self, most: usize) -> Next {
@@ -350,7 +359,7 @@ impl State {
         let room = self.limits.in_memory.saturating_sub(self.queue.len() + self.promised);
         self.stored = false;
         self.claiming = true;
-        Next::Claim(room.clamp(1, most))
+        Next::Claim(room.clamp(1, most.min(MOST_CLAIMED)))
     }
 }
 

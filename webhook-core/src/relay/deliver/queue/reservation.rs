@@ -32,7 +32,7 @@ impl OutputQueue {
         state.pending += 1;
         let room = state.queue.len() + state.promised < limits.in_memory;
         let paused = limits.paused_until.is_some();
-        state.limits = limits;
+        state.limit(limits);
         let slot = if in_memory && room && !paused && !state.overflown && state.lost_at.is_none() {
             state.promised += 1;
             Slot::InMemory
