@@ -9,7 +9,7 @@ use crate::rule::{Rule, Rules, Subject};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method};
 
-use super::{LogCursor, LogQuery};
+use super::{LogCursor, LogQuery, tally::counted_as};
 use crate::{
     error::{Error, invalid_if},
     id::{InputId, OutputId, ReplayId},
@@ -309,14 +309,17 @@ impl<'s> Scan<'s> {
         }
     }
 
-    /// Looks at a log. It is not to be given one when this said no.
+    /// Looks at a log, which may have any status: the store may read more than those of the query.
+    /// It is not to be given one when this said no.
     pub fn look(&mut self, log: Log) -> bool {
         let answer = log.delivery.last.as_ref().map_or(0, |last| last.response_body.len());
         let processed = log.delivery.processed.as_ref().map_or(0, |it| it.size_bytes());
         let received = log.webhook.request.size_bytes();
         self.bytes = self.bytes.saturating_add(received + answer + processed);
         self.found.scanned_until = Some(LogCursor::of(&log));
-        if self.search.filter.matches(&log) {
+        let status = self.search.query.status.map(counted_as);
+        let has_status = status.is_none_or(|it| it == counted_as(log.delivery.status));
+        if has_status && self.search.filter.matches(&log) {
             self.found.logs.push(log);
         }
         self.found.logs.len() < self.search.query.limit && self.bytes < self.search.bounds.max_bytes

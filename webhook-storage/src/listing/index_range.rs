@@ -21,6 +21,9 @@ pub(crate) struct IndexRange {
 pub(crate) enum Kind {
     /// What ended in this status, or stalled.
     Ended(i64),
+    /// The logs whose last attempt was answered by a status code of this class, as 5 for `5xx`;
+    /// 2 has no index.
+    Answered(i64),
     /// What no relay is to attempt, of this output, or of the bucket when it has none.
     Waiting { source: Uuid },
     /// As `Waiting`, without what is not for clients either.
@@ -38,6 +41,7 @@ impl Kind {
     const fn index(self) -> &'static str {
         match self {
             Self::Ended(_) => "delivery_ended",
+            Self::Answered(_) => "delivery_answered",
             Self::Waiting { .. } | Self::ForClients { .. } | Self::Unleased { .. } => {
                 "delivery_waiting"
             }
@@ -49,6 +53,9 @@ impl Kind {
     const fn condition(self) -> &'static str {
         match self {
             Self::Ended(_) => " AND due_at IS NULL AND status NOT IN (0, 4) AND status = ?",
+            Self::Answered(_) => {
+                " AND status_code >= 100 AND status_code / 100 <> 2 AND status_code / 100 = ?"
+            }
             Self::Waiting { .. } => {
                 " AND due_at IS NULL AND status IN (0, 4) AND COALESCE(output_id, bucket_id) = ?"
             }
@@ -68,7 +75,7 @@ impl Kind {
     fn values(self) -> impl Iterator<Item = Param<'static>> {
         let (first, second) = match self {
             Self::Pending => (None, None),
-            Self::Ended(status) => (Some(status.into()), None),
+            Self::Ended(number) | Self::Answered(number) => (Some(number.into()), None),
             Self::Waiting { source } | Self::ForClients { source } => (Some(source.into()), None),
             Self::Unleased { source, now } => (Some(source.into()), Some(now.into())),
         };
@@ -169,6 +176,7 @@ mod tests {
         let source = Uuid::max();
         let kinds = [
             Kind::Ended(1),
+            Kind::Answered(5),
             Kind::Waiting { source },
             Kind::ForClients { source },
             Kind::Unleased { source, now: 1 },

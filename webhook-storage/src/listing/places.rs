@@ -1,5 +1,7 @@
 //! Where the logs of a query lie.
 
+use std::ops::RangeInclusive;
+
 use sea_orm::prelude::Uuid;
 use webhook_core::{
     model::DeliveryStatus,
@@ -59,6 +61,28 @@ impl Places {
         ranges.sort_unstable();
         ranges.dedup();
         Self { account_id, bucket_id, ranges, held: status.is_none_or(|status| status == open) }
+    }
+
+    /// Where the logs lie that were answered by one of these status codes, among others of their
+    /// class. None for codes of several classes, for no answer and for success: these have no index.
+    pub(crate) fn answered(
+        account_id: Uuid,
+        bucket_id: Option<Uuid>,
+        codes: &RangeInclusive<u16>,
+        sources: &[Source],
+    ) -> Option<Self> {
+        let class = codes.start() / 100;
+        if matches!(class, 0 | 2) || class != codes.end() / 100 {
+            return None;
+        }
+        let kind = Kind::Answered(class.into());
+        let wanted = sources.iter().map(|source| source.bucket_id);
+        let wanted = wanted.filter(|id| bucket_id.is_none_or(|bucket| bucket == *id));
+        let range = |bucket_id| IndexRange { account_id, bucket_id, kind };
+        // A bucket has a source for each output and status.
+        let mut ranges: Vec<_> = wanted.map(range).collect();
+        ranges.dedup();
+        Some(Self { account_id, bucket_id, ranges, held: false })
     }
 
     /// The first `limit` logs.

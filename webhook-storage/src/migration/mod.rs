@@ -1,5 +1,6 @@
 //! The schema, as a list of steps that are each applied once.
 
+mod answers;
 mod billing;
 mod clients;
 mod configuration;
@@ -88,6 +89,7 @@ const STEPS: &[Step] = &[
     ("m0041_sessions", |_| sessions::SCHEMA.to_owned()),
     ("m0042_erasures", |_| erasures::SCHEMA.to_owned()),
     ("m0043_deleted", |_| deleted::SCHEMA.to_owned()),
+    ("m0044_answers", |_| answers::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

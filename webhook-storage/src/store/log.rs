@@ -255,7 +255,9 @@ impl Storage {
         let deltas = Deltas::of(snapshot, account).await?;
         let sources = listing::sources(snapshot, &deltas, account, None).await?;
         let bucket = bucket_id.map(|bucket| bucket.as_uuid());
-        let places = Places::new(account, bucket, *status, &sources);
+        let codes = search.filter.status_code.as_ref();
+        let answered = codes.and_then(|codes| Places::answered(account, bucket, codes, &sources));
+        let places = answered.unwrap_or_else(|| Places::new(account, bucket, *status, &sources));
         let range = Range::ALL.from(*from).to(*to);
         let direction = match search.order {
             LogOrder::NewestFirst => NewestFirst,

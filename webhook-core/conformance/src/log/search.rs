@@ -7,10 +7,13 @@ use http::{HeaderName, HeaderValue, Method};
 use webhook_core::{
     AccountId, NodeId,
     model::{Attempt, DeliveryStatus, Log, Reason, Request},
-    store::{LogCursor, LogFilter, LogQuery, LogSearch, LogsFound, ScanBounds, Settle, Stores},
+    store::{
+        ClientReport, LogCursor, LogFilter, LogQuery, LogSearch, LogsFound, ScanBounds, Settle,
+        Stores,
+    },
 };
 
-use super::{Outcome, Place, cursors, oracle::walk, reversed};
+use super::{Outcome, Place, cursors, oracle::walk, report, reversed};
 use crate::{
     delivery::Queued,
     sample::{NOW, after, with},
@@ -213,6 +216,75 @@ pub async fn filters_of_a_search_are_exact(stores: &Stores) {
         filter.status_code = Some(200..=299);
     })
     .await;
+}
+
+/// A class of status codes finds retried and ended logs of every bucket, whatever their status, in
+/// order and page by page. A log that is answered otherwise later is found by its last answer.
+pub async fn a_class_of_status_codes_finds_every_log_by_its_last_answer(stores: &Stores) {
+    let first = Place::new();
+    let second = Place { account: first.account, ..Place::new() };
+    let others = Place::new();
+    let settled = async |place: Place, number, status_code, status, due_at| {
+        let outcome = Outcome { status, status_code, due_at, ..Outcome::FAILED };
+        place.store_settled(stores, after(number), outcome).await
+    };
+    let (failed, sent) = (DeliveryStatus::Failed, DeliveryStatus::Sent);
+    let mut server_errors = Vec::new();
+    for number in 0..6 {
+        let place = if number % 2 == 0 { first } else { second };
+        server_errors.push(settled(place, number, 500 + number as u16, failed, None).await);
+        settled(place, number, 200, sent, None).await;
+        settled(others, number, 500, failed, None).await;
+    }
+    let missing = settled(first, 10, 404, failed, None).await;
+    let gone = settled(second, 11, 410, failed, None).await;
+    let retried = settled(first, 12, 503, DeliveryStatus::Received, Some(after(100))).await;
+    let odd = settled(second, 13, 502, sent, None).await;
+    let silent = settled(first, 14, 0, failed, None).await;
+    server_errors.extend([retried, odd]);
+    let ask_for = async |codes, status, limit, before| {
+        let query = with(LogQuery::new(limit), |query| {
+            query.status = status;
+            query.before = before;
+        });
+        let filter = with(LogFilter::default(), |filter| filter.status_code = Some(codes));
+        ask(stores, first.account, &LogSearch::new(query, filter, WIDE)).await
+    };
+    let check = async |expected: &[LogCursor], codes, status| {
+        let found = ask_for(codes, status, 99, None).await;
+        assert_eq!(cursors(&found.logs), expected);
+        assert!(found.complete);
+    };
+    let newest_first = reversed(server_errors.clone());
+    check(&newest_first, 500..=599, None).await;
+    check(&[gone, missing], 400..=499, None).await;
+    check(&[gone], 410..=410, None).await;
+    check(&[silent], 0..=0, None).await;
+    check(&[], 300..=399, None).await;
+    check(&[odd], 500..=599, Some(sent)).await;
+    check(&[retried], 500..=599, Some(DeliveryStatus::Received)).await;
+    check(&newest_first[2..], 500..=599, Some(failed)).await;
+    let (mut pages, mut before) = (Vec::new(), None);
+    loop {
+        let found = ask_for(500..=599, None, 3, before).await;
+        pages.extend(cursors(&found.logs));
+        if found.complete {
+            break;
+        }
+        before = found.scanned_until;
+    }
+    assert_eq!(pages, newest_first, "page by page");
+    let client = first.store(stores, after(15), first.to_clients()).await;
+    let answer = async |status, status_code| {
+        let new = ClientReport::new(client.id, after(20), status);
+        let new = with(new, |report| report.status_code = status_code);
+        report(stores, first.account, &new).await;
+    };
+    answer(DeliveryStatus::Received, 503).await;
+    check(&[client, retried], 500..=599, Some(DeliveryStatus::Received)).await;
+    answer(failed, 404).await;
+    check(&[client, gone, missing], 400..=499, None).await;
+    check(&newest_first, 500..=599, None).await;
 }
 
 /// Why a log ended and from whom its webhook is; what nobody asked about is neither verified nor

@@ -181,6 +181,7 @@ macro_rules! log_store_conformance {
             $crate::log::search {
                 every_webhook_is_found_by_any_part_of_it,
                 filters_of_a_search_are_exact,
+                a_class_of_status_codes_finds_every_log_by_its_last_answer,
                 search_asks_why_a_log_ended_and_whether_it_is_verified,
                 bounded_search_goes_on_where_it_stopped,
                 search_is_of_what_was_asked_for,

@@ -28,11 +28,12 @@ use crate::{
 const NOWHERE: &str = "search=nowhere-at-all";
 
 /// What is asked, and how many of the seeded webhooks have it.
-const QUESTIONS: [(&str, &str, Found); 4] = [
+const QUESTIONS: [(&str, &str, Found); 5] = [
     ("a rare term", "search=777%22%2C%22size", Found::Some),
     ("a term that is nowhere", NOWHERE, Found::None),
     ("a header", "header=X-GitHub-Event:release", Found::None),
     ("a value in the body", "payload=id:777", Found::Some),
+    ("a class of status codes that is nowhere", "status_code=4xx", Found::None),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
