@@ -1,5 +1,6 @@
 //! Running user-defined functions.
 
+pub(crate) mod decoded;
 #[cfg(feature = "admin")]
 pub mod generate;
 pub(crate) mod kv;

@@ -76,14 +76,9 @@
 //!
 //! # Payloads
 //!
-//! The body is read as JSON, a form or XML as `Content-Type` says; when that
-//! says none of them, by its first byte: `{`, `[` or `"` is JSON, `<` is XML,
-//! and anything else is a form if there is no `Content-Type` at all. A body that
-//! claims to be a form and starts with `{` is JSON, which is what `curl -d`
-//! sends. A body that does not parse, or is none of these (multipart,
-//! for one), has no parameters. It is parsed at most once for each
+//! The body is read as the module [`content`](crate::content) says, at most once for each
 //! [`Rules::matches`], only as far as the rules have paths into it, and only
-//! when a rule gets there.
+//! when a rule gets there. A body that cannot be read has no parameters.
 //!
 //! * **JSON**: `commits.0.author.name`; lists count from 0. `*` stands for any element of a
 //!   list: `commits.*.author.name` has as many values as there are commits. A key with dots in
@@ -91,8 +86,11 @@
 //!   counts. Text compares as such, everything else as compact JSON text with
 //!   numbers digit by digit as they came: `true`, `null`, `1.50`,
 //!   `{"a":[1,2]}`. A list has no alternatives: it compares as one text.
-//! * **Form**: the field's name, dots and brackets included.
-//! * **XML** (UTF-8; with the feature `xml`, without which
+//! * **Form**: the field's name, dots and brackets included. The name `payload` is the text of that
+//!   field, also where its JSON is the document.
+//! * **Text that is JSON**: `Message.order.id` leads on into a text that is an object or a list, where no
+//!   field has the whole name.
+//! * **XML** (with the feature `xml`, without which
 //!   [`Rules::can_evaluate`] refuses such a webhook): `order.item.0.sku` from the root element on, by local
 //!   names. An attribute is `-name`, the text beside attributes or elements
 //!   `#text`, both trimmed of white space at the ends; an element with nothing
@@ -153,6 +151,7 @@ pub use explain::{
     ExplainedMatch, ExplainedRule, Explanation, MAX_EXPLAINED_BYTES, MAX_EXPLAINED_VALUE_BYTES,
     MAX_EXPLAINED_VALUES,
 };
+pub(crate) use payload::value_at;
 pub use vocabulary::{
     MATCH_TYPES, MatchType, NamedPart, Operand, ParameterName, ParameterSource, SOURCES,
 };
@@ -186,8 +185,7 @@ pub const MAX_SIGNATURES_TRIED: usize = 16;
 pub use crate::wire::json::MAX_PATH_SEGMENTS;
 /// How many values of one query key, of one form field, or at one path with `*` in it, are looked at.
 pub const MAX_VALUES: usize = 1_000;
-/// How many elements of an XML body may be inside each other.
-pub const MAX_XML_DEPTH: usize = 100;
+pub use crate::wire::json::MAX_XML_DEPTH;
 
 /// Which webhooks pass an output: see the [module](self) for what can be said.
 ///

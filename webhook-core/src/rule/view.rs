@@ -110,6 +110,17 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Why the body cannot be read, for a source that is in it.
+    #[cfg(feature = "admin")]
+    pub(super) fn unreadable(&self, source: &Source) -> Option<String> {
+        match source {
+            Source::Payload(_) | Source::Elements(_) | Source::EntirePayload => {
+                self.payload.unreadable().map(ToString::to_string)
+            }
+            _ => None,
+        }
+    }
+
     #[cfg(feature = "admin")]
     /// The path of the value at `index` of a source with `*` in its path.
     pub(super) fn element(&self, source: &Source, index: usize) -> Option<String> {

@@ -5,15 +5,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::rule::{Rule, Rules, Subject};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, Method};
+use http::{HeaderMap, HeaderName, Method, header::CONTENT_ENCODING};
 
 use super::{LogCursor, LogQuery, tally::counted_as};
 use crate::{
+    content,
     error::{Error, invalid_if},
     id::{InputId, OutputId, ReplayId},
     model::{Log, Reason, Request},
+    rule::{Rule, Rules, Subject},
 };
 
 /// How short text is that is searched for: shorter text is in everything.
@@ -155,7 +156,7 @@ impl LogFilter {
             && self.text.as_ref().is_none_or(|text| {
                 some(&|request| is_in_request(request, text))
                     || last.is_some_and(|last| {
-                        contains(&last.response_body, text)
+                        is_in_body(&last.response_headers, &last.response_body, text)
                             || is_in_headers(&last.response_headers, text)
                             || last.error.as_ref().is_some_and(|it| contains(it.as_bytes(), text))
                     })
@@ -163,11 +164,23 @@ impl LogFilter {
     }
 }
 
+fn has_compressed(log: &Log) -> bool {
+    let answered = log.delivery.last.as_ref().map(|last| &last.response_headers);
+    let mut headers = [Some(&log.webhook.request.headers), answered].into_iter().flatten();
+    headers.any(|headers| headers.contains_key(CONTENT_ENCODING))
+}
+
 fn is_in_request(request: &Request, text: &[u8]) -> bool {
     contains(request.extra_path.as_bytes(), text)
         || contains(request.raw_query.as_bytes(), text)
         || is_in_headers(&request.headers, text)
-        || contains(&request.body, text)
+        || is_in_body(&request.headers, &request.body, text)
+}
+
+/// Whether a body has the text, as it came or decoded.
+fn is_in_body(headers: &HeaderMap, body: &[u8], text: &[u8]) -> bool {
+    contains(body, text)
+        || content::decoded(headers, body).is_some_and(|it| contains(&it.bytes, text))
 }
 
 fn is_in_headers(headers: &HeaderMap, text: &[u8]) -> bool {
@@ -316,13 +329,17 @@ impl<'s> Scan<'s> {
         let processed = log.delivery.processed.as_ref().map_or(0, |it| it.size_bytes());
         let received = log.webhook.request.size_bytes();
         self.bytes = self.bytes.saturating_add(received + answer + processed);
+        // Those take time that the loaded bytes do not tell.
+        let is_compressed = has_compressed(&log);
         self.found.scanned_until = Some(LogCursor::of(&log));
         let status = self.search.query.status.map(counted_as);
         let has_status = status.is_none_or(|it| it == counted_as(log.delivery.status));
         if has_status && self.search.filter.matches(&log) {
             self.found.logs.push(log);
         }
-        self.found.logs.len() < self.search.query.limit && self.bytes < self.search.bounds.max_bytes
+        self.found.logs.len() < self.search.query.limit
+            && self.bytes < self.search.bounds.max_bytes
+            && (!is_compressed || self.has_time())
     }
 
     /// Passes over a log that cannot be read.

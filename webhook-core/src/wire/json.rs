@@ -9,6 +9,8 @@ use crate::wire::id::Id;
 
 /// How many segments a dotted path into a JSON body may have, in rules and elsewhere.
 pub const MAX_PATH_SEGMENTS: usize = 64;
+/// How many elements of an XML body may be inside each other.
+pub const MAX_XML_DEPTH: usize = 100;
 
 /// `null` stands for the default: clients send it for empty maps and lists.
 pub(crate) fn null_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>

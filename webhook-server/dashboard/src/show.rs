@@ -1,11 +1,11 @@
 //! How things look as text: moments, sizes, statuses, bodies, commands.
 
-use std::fmt::Write;
+use std::{borrow::Cow, fmt::Write};
 
 use axum::http::HeaderMap;
 use jiff::tz::TimeZone;
 use webhook_core::{
-    Timestamp,
+    Timestamp, content,
     model::{DeliveryStatus, Headers, Reason, Request},
 };
 
@@ -110,10 +110,15 @@ pub(crate) fn header_lines(all: &HeaderMap) -> String {
 /// How much of a body is compared with another.
 const COMPARED_BYTES: usize = 20 << 10;
 
+/// A body decompressed and in UTF-8, as far as its headers say how it is encoded.
+pub(crate) fn content<'b>(headers: &HeaderMap, body: &'b [u8]) -> Cow<'b, [u8]> {
+    content::decoded(headers, body).map_or(Cow::Borrowed(body), |it| Cow::Owned(it.bytes))
+}
+
 /// A body as lines that can be compared: JSON with a field in each, what is no text as
 /// hexadecimal, and only the first part of what is long.
 pub(crate) fn comparable(body: &[u8]) -> String {
-    let shown = match pretty(body) {
+    let shown = match pretty_json(body) {
         Some(pretty) => text(pretty.as_bytes()).0,
         None if std::str::from_utf8(body).is_ok() => text(body).0,
         None => hex(body).0,
@@ -125,8 +130,15 @@ pub(crate) fn comparable(body: &[u8]) -> String {
     }
 }
 
-/// JSON with a field in each line; none for what is no JSON.
-pub(crate) fn pretty(body: &[u8]) -> Option<String> {
+/// The JSON in a body with a field in each line; none for a body without JSON.
+pub(crate) fn pretty(headers: &HeaderMap, body: &[u8]) -> Option<String> {
+    match content::json_in(headers, body) {
+        Some(json) => pretty_json(json.as_bytes()),
+        None => pretty_json(body),
+    }
+}
+
+fn pretty_json(body: &[u8]) -> Option<String> {
     if body.len() > SHOWN_BYTES {
         return None;
     }

@@ -138,7 +138,10 @@ fn rule_lines(rule: &Value, depth: usize, lines: &mut Vec<String>) {
     }
     if rule["match"].is_object() {
         let seen = match (rule["missing"] == true, rule["masked"] == true) {
-            (true, _) => "it is missing".to_owned(),
+            (true, _) => match text(&rule["unreadable"]) {
+                "" => "it is missing".to_owned(),
+                reason => format!("it is missing, because {reason}"),
+            },
             (_, true) => "its value is not shown".to_owned(),
             _ => format!("it is {}", rule["actual"]),
         };

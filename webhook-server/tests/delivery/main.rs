@@ -21,6 +21,7 @@ mod paths;
 mod pausing;
 mod postgres;
 mod readiness;
+mod reading;
 mod replays;
 mod retrying;
 mod signing;

@@ -30,6 +30,7 @@ const CORE: &[&str] = &[
     "clock",
     "guard",
     "xml",
+    "content",
     "rule",
     "credentials",
     "cluster",

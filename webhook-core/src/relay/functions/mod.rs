@@ -20,6 +20,7 @@ use crate::{
     function::{
         Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome, ScriptResponse,
         Trial,
+        decoded::Received,
         record::{Detail, Given, Left, RunRecord},
     },
     id::{AccountId, ExecutionId, FunctionId},
@@ -345,14 +346,19 @@ impl Functions {
 
     async fn run(&self, invocation: Invocation, detail: Detail, must: FunctionMust) -> Called {
         let started = self.clock.now();
+        let mut given = invocation.clone();
+        let received = Received::decode(&mut given);
         let mut completion = match &self.runtime {
-            Some(runtime) => runtime.run(invocation.clone()).await,
+            Some(runtime) => runtime.run(given).await,
             None => Completion {
                 result: Err(FunctionError::NoDriver(invocation.driver)),
                 logs: Vec::new(),
                 duration: Duration::ZERO,
             },
         };
+        if let Ok(left) = &mut completion.result {
+            received.restore(left);
+        }
         let mut left = Left::of(&invocation, &completion, detail);
         if must == FunctionMust::Change && left.is_unmodified() {
             completion.result = Err(FunctionError::Unmodified);

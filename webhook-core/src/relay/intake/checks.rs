@@ -8,6 +8,7 @@ use http::{Uri, header::HOST};
 use super::{fetched::FetchedKeys, refused::RefusedLogs};
 use crate::{
     clock::{Clock, Timestamp},
+    content,
     error::{Error, ErrorKind},
     model::{
         Bucket, Extension, Input, NotificationEvent, OnFailure, Request, SecretSpec, Webhook,
@@ -141,7 +142,8 @@ impl Checker {
         match verdict {
             Some(Verdict::Verified { guard, .. }) => {
                 webhook.checks.verified = Some(true);
-                let request = signed(&webhook.request, url);
+                let json = json_in(&webhook.request);
+                let request = read_as(signed(&webhook.request, url), json.as_deref());
                 let (event, id) = (verifier.event(&request), verifier.delivery_id(&request));
                 webhook.checks.event = event;
                 let mut seen: Vec<_> = seen(input, webhook, || id).into_iter().collect();
@@ -231,7 +233,8 @@ impl Checker {
             match verifier.verify_ignoring_time(&request, now, &keys) {
                 Verdict::NeedsKey(wanted) => self.keys.fetch(wanted, &mut keys).await,
                 Verdict::Verified { .. } => {
-                    let event = verifier.event(&request);
+                    let json = json_in(&webhook.request);
+                    let event = verifier.event(&read_as(request, json.as_deref()));
                     webhook.checks.event = event;
                     webhook.checks.verified = Some(true);
                     return Ok(());
@@ -258,6 +261,16 @@ pub(super) fn signed<'a>(request: &'a Request, url: &'a str) -> signatures::Requ
         headers: &request.headers,
         body: &request.body,
     }
+}
+
+/// The body as JSON, where its bytes are something else: what is signed are the bytes, and names
+/// are in the content.
+fn json_in(request: &Request) -> Option<String> {
+    content::json_in(&request.headers, &request.body)
+}
+
+fn read_as<'a>(request: signatures::Request<'a>, json: Option<&'a str>) -> signatures::Request<'a> {
+    signatures::Request { body: json.map_or(request.body, str::as_bytes), ..request }
 }
 
 /// The URL that the sender called, as far as it is known here.

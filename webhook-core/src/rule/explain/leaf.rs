@@ -31,6 +31,10 @@ impl Explainer<'_> {
             _ => Seen::of(self.view.remote_addr().map(|address| address.to_string())),
         };
         let Seen { actual, settled_by, present, cut } = seen;
+        let unreadable = match node {
+            Node::Match(test) if !present => self.view.unreadable(&test.source),
+            _ => None,
+        };
         let explained = ExplainedMatch {
             r#match: mask::rule(json, masked),
             path,
@@ -38,6 +42,7 @@ impl Explainer<'_> {
             settled_by: settled_by.filter(|_| element.is_some()),
             element,
             missing: !present,
+            unreadable,
             cut,
             masked,
         };

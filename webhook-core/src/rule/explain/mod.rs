@@ -136,6 +136,10 @@ pub struct ExplainedMatch {
     pub(crate) settled_by: Option<usize>,
     /// Whether the webhook has no such parameter.
     pub missing: bool,
+    /// The reason for a body that cannot be read, when the parameter is in the body: `the body is not
+    /// JSON: line 1, column 24: expected value`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
     /// Whether there are more values, or longer ones, than `actual` shows.
     pub cut: bool,
     /// Whether the values are not for showing.

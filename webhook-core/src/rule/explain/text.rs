@@ -51,7 +51,10 @@ impl ExplainedMatch {
         let kind = MatchType::of(self.field("type"));
         let parameter = self.parameter(kind);
         if self.missing {
-            return format!("{parameter} is missing");
+            return match &self.unreadable {
+                Some(reason) => format!("{parameter} is missing, because {reason}"),
+                None => format!("{parameter} is missing"),
+            };
         }
         if self.masked {
             let said =

@@ -8,7 +8,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::text::compact;
+use super::{inside::json_in, text::compact};
 use crate::rule::MAX_VALUES;
 
 /// The step of a path that stands for any element of a list.
@@ -39,9 +39,9 @@ impl fmt::Display for Step<'_> {
 /// it says true, each with the way to it.
 ///
 /// With `lone` an element that is alone is a list of one, as in JSON made from XML.
-pub(crate) fn each<'d>(
-    document: &'d str,
-    path: &'d str,
+pub(crate) fn each(
+    document: &str,
+    path: &str,
     lone: bool,
     test: &mut dyn FnMut(&str, &[Step<'_>]) -> bool,
 ) {
@@ -49,11 +49,11 @@ pub(crate) fn each<'d>(
     walk.value(document, path);
 }
 
-struct Walk<'d, 't> {
+struct Walk<'p, 't> {
     lone: bool,
     /// How many values may still be looked at.
     left: usize,
-    way: Vec<Step<'d>>,
+    way: Vec<Step<'p>>,
     test: &'t mut dyn FnMut(&str, &[Step<'_>]) -> bool,
 }
 
@@ -66,13 +66,18 @@ enum Found {
     Enough,
 }
 
-impl<'d> Walk<'d, '_> {
-    /// Goes the rest of the path from the value `json`. It recurses once for each step, at most
+impl<'p> Walk<'p, '_> {
+    /// Goes the rest of the path from the value `json`. It recurses once for each step and each
+    /// text that is JSON itself, at most twice
     /// [`MAX_PATH_SEGMENTS`](crate::rule::MAX_PATH_SEGMENTS) times.
-    fn value(&mut self, json: &'d str, path: &'d str) -> Found {
+    fn value(&mut self, json: &str, path: &'p str) -> Found {
         let found = match json.as_bytes().first() {
             Some(b'{') => self.object(json, path),
             Some(b'[') => return self.list(json, path),
+            Some(b'"') => match json_in(json) {
+                Some(text) => self.value(&text, path),
+                None => Found::Nothing,
+            },
             _ => Found::Nothing,
         };
         if found != Found::Nothing || !self.lone {
@@ -86,7 +91,7 @@ impl<'d> Walk<'d, '_> {
     }
 
     /// Continues with the value behind a step.
-    fn under(&mut self, step: Step<'d>, json: &'d str, rest: Option<&'d str>) -> Found {
+    fn under(&mut self, step: Step<'p>, json: &str, rest: Option<&'p str>) -> Found {
         self.way.push(step);
         let found = match rest {
             Some(rest) => self.value(json, rest),
@@ -113,8 +118,8 @@ impl<'d> Walk<'d, '_> {
     }
 
     /// A key with dots in it wins over a path; of a key that is given twice the last counts.
-    fn object(&mut self, json: &'d str, path: &'d str) -> Found {
-        let mut entries: Vec<(&'d str, &'d str)> = Vec::new();
+    fn object(&mut self, json: &str, path: &'p str) -> Found {
+        let mut entries: Vec<(&'p str, &str)> = Vec::new();
         let mut read = serde_json::Deserializer::from_str(json);
         if read.deserialize_map(Entries { path, found: &mut entries }).is_err() {
             return Found::Nothing;
@@ -133,7 +138,7 @@ impl<'d> Walk<'d, '_> {
         Found::Nothing
     }
 
-    fn list(&mut self, json: &'d str, path: &'d str) -> Found {
+    fn list(&mut self, json: &str, path: &'p str) -> Found {
         let (wanted, rest) = step(path);
         let mut found = Found::Nothing;
         let elements = Elements { walk: self, wanted, rest, found: &mut found };
@@ -149,12 +154,12 @@ fn step(path: &str) -> (&str, Option<&str>) {
 }
 
 /// The entries of an object on whose keys the path leads on, each key as it is in the path.
-struct Entries<'d, 'f> {
-    path: &'d str,
-    found: &'f mut Vec<(&'d str, &'d str)>,
+struct Entries<'p, 'd, 'f> {
+    path: &'p str,
+    found: &'f mut Vec<(&'p str, &'d str)>,
 }
 
-impl<'d> Visitor<'d> for Entries<'d, '_> {
+impl<'d> Visitor<'d> for Entries<'_, 'd, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -175,14 +180,14 @@ impl<'d> Visitor<'d> for Entries<'d, '_> {
 }
 
 /// Visits the elements of a list that the step `wanted` names.
-struct Elements<'w, 'd, 't> {
-    walk: &'w mut Walk<'d, 't>,
-    wanted: &'d str,
-    rest: Option<&'d str>,
+struct Elements<'w, 'p, 't> {
+    walk: &'w mut Walk<'p, 't>,
+    wanted: &'p str,
+    rest: Option<&'p str>,
     found: &'w mut Found,
 }
 
-impl<'d> Visitor<'d> for Elements<'_, 'd, '_> {
+impl<'d> Visitor<'d> for Elements<'_, '_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,11 +1,12 @@
-//! Form fields and query keys.
+//! Form fields and query keys by name.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::borrow::Cow;
 
-use serde::{Serialize, Serializer};
 use url::form_urlencoded;
 
 use crate::rule::MAX_VALUES;
+
+pub(crate) use crate::content::form::to_json;
 
 /// The first values of each wanted name, in the order of the names.
 pub(crate) type Fields<'a> = Vec<Vec<Cow<'a, str>>>;
@@ -32,25 +33,4 @@ pub(crate) fn values<'f>(
 ) -> impl Iterator<Item = &'f Cow<'f, str>> {
     let index = names.binary_search_by(|known| (**known).cmp(name)).ok();
     index.and_then(|index| fields.get(index)).into_iter().flatten()
-}
-
-/// `{"name":"value","repeated":["a","b"]}`, names sorted.
-pub(crate) fn to_json(input: &[u8]) -> Option<String> {
-    let mut fields = BTreeMap::<Cow<'_, str>, Values<'_>>::new();
-    for (name, value) in form_urlencoded::parse(input) {
-        fields.entry(name).or_default().0.push(value);
-    }
-    serde_json::to_string(&fields).ok()
-}
-
-#[derive(Default)]
-struct Values<'a>(Vec<Cow<'a, str>>);
-
-impl Serialize for Values<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0.as_slice() {
-            [value] => value.serialize(serializer),
-            values => values.serialize(serializer),
-        }
-    }
 }

@@ -13,10 +13,8 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// The text of `body` without the white space around it; none when it is not JSON.
-pub(super) fn check(body: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(body).ok()?;
-    serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get)
+pub(super) fn is_json(text: &str) -> bool {
+    serde_json::from_str::<&RawValue>(text).is_ok()
 }
 
 /// Where in `document`, which is JSON, each of `paths` leads; they are sorted.

@@ -1,50 +1,33 @@
-//! The body of a request as data: which format it is in, and lookups by path.
+//! The body of a request as data: lookups by path.
 
 pub(super) mod elements;
 pub(super) mod form;
+mod inside;
 mod json;
 pub(super) mod text;
-#[cfg(feature = "xml")]
-mod xml;
 
 use std::cell::OnceCell;
 
-use http::header::CONTENT_TYPE;
-
 use self::text::Texts;
-use crate::wire::Request;
+use crate::{
+    content::{Content, Document, Format, Unreadable},
+    wire::Request,
+};
+
+/// The field of a form that is read as its document, where the form has no other.
+const PAYLOAD: &str = "payload";
 
 /// A body that is parsed when something in it is asked for.
 pub(super) struct Payload<'a> {
     request: &'a Request,
     /// The paths that will be asked for, sorted.
     paths: &'a [Box<str>],
-    document: OnceCell<Option<Document<'a>>>,
-    found: OnceCell<Found<'a>>,
+    document: OnceCell<Result<Option<Document<'a>>, Unreadable>>,
+    found: OnceCell<Texts>,
+    fields: OnceCell<Vec<Vec<String>>>,
+    /// The value at each path, where a text on the way is JSON.
+    inside: OnceCell<Box<[OnceCell<Option<String>>]>>,
     entire: OnceCell<Option<String>>,
-}
-
-enum Document<'a> {
-    /// Valid JSON text.
-    Json(&'a str),
-    /// XML, as JSON text.
-    #[cfg(feature = "xml")]
-    Xml(String),
-    Form(&'a [u8]),
-}
-
-/// What was found under each path.
-enum Found<'a> {
-    Nothing,
-    Json(Texts),
-    Form(form::Fields<'a>),
-}
-
-#[derive(Clone, Copy)]
-enum Format {
-    Json,
-    Xml,
-    Form,
 }
 
 impl<'a> Payload<'a> {
@@ -54,122 +37,143 @@ impl<'a> Payload<'a> {
             paths,
             document: OnceCell::new(),
             found: OnceCell::new(),
+            fields: OnceCell::new(),
+            inside: OnceCell::new(),
             entire: OnceCell::new(),
         }
     }
 
     /// Hands what is at `path` to `test`; several fields of a form until it says true.
     pub(super) fn each_value(&self, path: &str, test: &mut dyn FnMut(&[u8]) -> bool) {
-        let found = self.found.get_or_init(|| match self.document() {
-            None => Found::Nothing,
-            Some(Document::Json(text)) => Found::Json(Texts::of(text, self.paths, false)),
-            #[cfg(feature = "xml")]
-            Some(Document::Xml(text)) => Found::Json(Texts::of(text, self.paths, true)),
-            Some(Document::Form(body)) => Found::Form(form::fields(body, self.paths)),
-        });
-        match (found, self.document()) {
-            (Found::Json(texts), Some(document)) => {
-                let index = self.paths.binary_search_by(|known| (**known).cmp(path)).ok();
-                let value = index.and_then(|index| texts.get(document.as_json()?, index));
-                if let Some(value) = value {
+        let Some(document) = self.document() else { return };
+        let Some(index) = self.paths.binary_search_by(|known| (**known).cmp(path)).ok() else {
+            return;
+        };
+        let is_there = match document {
+            Document::Form(_) => {
+                let values = self.fields().get(index).map(Vec::as_slice).unwrap_or_default();
+                values.iter().any(|value| test(value.as_bytes()));
+                !values.is_empty()
+            }
+            Document::Payload(text) if path == PAYLOAD => {
+                test(text.as_bytes());
+                true
+            }
+            Document::Json(_) | Document::Payload(_) | Document::Xml(_) => {
+                let value = self.texts().and_then(|(document, texts)| texts.get(document, index));
+                value.is_some_and(|value| {
                     test(value.as_bytes());
-                }
+                    true
+                })
             }
-            (Found::Form(fields), _) => {
-                form::values(fields, self.paths, path).any(|value| test(value.as_bytes()));
-            }
-            _ => {}
+        };
+        if !is_there && let Some(value) = self.inside(index, path) {
+            test(value.as_bytes());
         }
     }
 
     /// Hands the values at a path with `*` in it to `test`, each with the way to it, until that
-    /// says true. In a form the path is the name of a field.
+    /// says true.
     pub(super) fn each_element(
         &self,
         path: &str,
         test: &mut dyn FnMut(&str, &[elements::Step<'_>]) -> bool,
     ) {
-        match self.document() {
-            None => {}
-            Some(Document::Json(text)) => elements::each(text, path, false, test),
-            #[cfg(feature = "xml")]
-            Some(Document::Xml(text)) => elements::each(text, path, true, test),
-            Some(Document::Form(body)) => {
-                let fields = form::fields(body, &[path.into()]);
-                let way = [elements::Step::Key(path)];
-                fields.iter().flatten().any(|value| test(value, &way));
+        let Some(document) = self.document() else { return };
+        if let Document::Form(form) = document {
+            let fields = form::fields(form.as_bytes(), &[path.into()]);
+            let way = [elements::Step::Key(path)];
+            let mut values = fields.iter().flatten().peekable();
+            if values.peek().is_some() {
+                values.any(|value| test(value, &way));
+                return;
             }
         }
+        let Some(text) = document.to_json() else { return };
+        let is_xml = matches!(document, Document::Xml(_));
+        elements::each(&text, path, is_xml, test);
     }
 
     /// All of it as compact JSON text; none when it does not parse.
     pub(super) fn entire(&self) -> Option<&str> {
         let text = || match self.document()? {
             Document::Json(text) => Some(text::compact(text)),
-            #[cfg(feature = "xml")]
-            Document::Xml(text) => Some(text.clone()),
-            Document::Form(body) => form::to_json(body),
+            Document::Payload(text) => Some(text::compact(text)),
+            document => document.to_json().map(String::from),
         };
         self.entire.get_or_init(text).as_deref()
     }
 
+    /// Why the body cannot be read, when it cannot.
+    #[cfg(feature = "admin")]
+    pub(super) fn unreadable(&self) -> Option<&Unreadable> {
+        self.read().as_ref().err()
+    }
+
+    fn read(&self) -> &Result<Option<Document<'a>>, Unreadable> {
+        self.document.get_or_init(|| Document::read(&self.request.headers, &self.request.body))
+    }
+
     fn document(&self) -> Option<&Document<'a>> {
-        let parse = || {
-            let body = without_mark(self.request);
-            match format(self.request, body)? {
-                Format::Json => json::check(body).map(Document::Json),
-                #[cfg(feature = "xml")]
-                Format::Xml => xml::to_json(body).map(Document::Xml),
-                #[cfg(not(feature = "xml"))]
-                Format::Xml => None,
-                Format::Form => Some(Document::Form(body)),
+        self.read().as_ref().ok()?.as_ref()
+    }
+
+    /// The text of the document, and what is at the paths in it.
+    fn texts(&self) -> Option<(&str, &Texts)> {
+        let (text, is_xml): (&str, bool) = match self.document()? {
+            Document::Json(text) => (text, false),
+            Document::Payload(text) => (text, false),
+            Document::Xml(text) => (text, true),
+            Document::Form(_) => return None,
+        };
+        Some((text, self.found.get_or_init(|| Texts::of(text, self.paths, is_xml))))
+    }
+
+    /// The values of the fields of a form that the paths name.
+    fn fields(&self) -> &[Vec<String>] {
+        let read = || match self.document() {
+            Some(Document::Form(form)) => {
+                let fields = form::fields(form.as_bytes(), self.paths).into_iter();
+                fields.map(|values| values.into_iter().map(String::from).collect()).collect()
+            }
+            _ => Vec::new(),
+        };
+        self.fields.get_or_init(read)
+    }
+
+    /// The value at `path`, where a text on the way is JSON.
+    fn inside(&self, index: usize, path: &str) -> Option<&str> {
+        let each = self.inside.get_or_init(|| self.paths.iter().map(|_| OnceCell::new()).collect());
+        let find = || {
+            let document = self.document()?;
+            let text = document.to_json()?;
+            let is_xml = matches!(document, Document::Xml(_));
+            // In such a form, the document is a text of its own.
+            let behind = path.strip_prefix(PAYLOAD).and_then(|rest| rest.strip_prefix('.'));
+            match (document, behind) {
+                (Document::Payload(text), Some(rest)) => inside::value(text, rest),
+                _ => inside::behind_text(&text, path, is_xml),
             }
         };
-        self.document.get_or_init(parse).as_ref()
+        each.get(index)?.get_or_init(find).as_deref()
     }
 }
 
-impl Document<'_> {
-    fn as_json(&self) -> Option<&str> {
-        match self {
-            Self::Json(text) => Some(text),
-            #[cfg(feature = "xml")]
-            Self::Xml(text) => Some(text),
-            Self::Form(_) => None,
-        }
-    }
+/// The first value at `path` in the body of a request, as rules find it.
+pub(crate) fn value_at(request: &Request, path: &str) -> Option<String> {
+    let mut first = None;
+    Payload::new(request, &[path.into()]).each_value(path, &mut |value| {
+        first = Some(String::from_utf8_lossy(value).into_owned());
+        true
+    });
+    first
 }
 
 /// Whether the body is in a format that this build reads.
 pub(super) fn is_readable(request: &Request, with_xml: bool) -> bool {
-    with_xml || !matches!(format(request, without_mark(request)), Some(Format::Xml))
-}
-
-/// The body behind the mark that says UTF-8.
-fn without_mark(request: &Request) -> &[u8] {
-    request.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&request.body)
-}
-
-/// What the body claims to be, or else looks like.
-fn format(request: &Request, body: &[u8]) -> Option<Format> {
-    let first = body.trim_ascii_start().first().copied()?;
-    let content_type = request.headers.get(CONTENT_TYPE).map(|value| {
-        let kind = value.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
-        kind.trim_ascii().to_ascii_lowercase()
-    });
-    match content_type.as_deref() {
-        // A form never starts with a brace, which it would have to escape.
-        Some(b"application/x-www-form-urlencoded") if first != b'{' => return Some(Format::Form),
-        Some(b"application/json" | b"text/json") => return Some(Format::Json),
-        Some(b"application/xml" | b"text/xml") => return Some(Format::Xml),
-        Some(kind) if kind.ends_with(b"+json") => return Some(Format::Json),
-        Some(kind) if kind.ends_with(b"+xml") => return Some(Format::Xml),
-        Some(kind) if kind.starts_with(b"multipart/") => return None,
-        _ => {}
-    }
-    match first {
-        b'{' | b'[' | b'"' => Some(Format::Json),
-        b'<' => Some(Format::Xml),
-        _ => content_type.is_none().then_some(Format::Form),
-    }
+    let is_xml = || {
+        let content = Content::of(&request.headers, &request.body);
+        content.is_ok_and(|content| content.format() == Some(Format::Xml))
+    };
+    with_xml || !is_xml()
 }

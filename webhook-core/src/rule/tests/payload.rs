@@ -138,8 +138,96 @@ fn what_does_not_parse_is_missing() {
         check(&request, &[("a", None)]);
         assert!(is_missing(&request, "entire-payload", ""), "{content_type}: {body}");
     }
-    check(&with_body(JSON, &b"{\"a\": \"\xff\"}"[..]), &[("a", None)]);
-    check(&with_body("text/xml", &b"<a>\xff</a>"[..]), &[("a", None)]);
+}
+
+#[test]
+fn bytes_that_are_no_text_hide_no_other_field() {
+    let request = with_body(JSON, &b"{\"ref\":\"x\",\"m\":\"caf\xe9\"}"[..]);
+    check(&request, &[("ref", Some("x")), ("m", Some("caf\u{fffd}"))]);
+    let request = with_body("text/xml", &b"<a><b>\xff</b><c>1</c></a>"[..]);
+    check(&request, &[("a.b", Some("\u{fffd}")), ("a.c", Some("1"))]);
+}
+
+#[test]
+fn a_path_leads_on_into_a_text_that_is_json() {
+    let message = json!({"id": 7, "list": [{"n": "a"}, {"n": "b"}], "text": "plain"}).to_string();
+    let inner = json!({"Message": message, "n": 1}).to_string();
+    let body = json!({
+        "Message": message, "Records": [{"body": message}, {"body": inner}], "a.b": message,
+        "broken": "{\"id\":", "text": "[]",
+    });
+    let json = with_body(JSON, body.to_string());
+    check(
+        &json,
+        &[
+            ("Message", Some(&message)),
+            ("Message.id", Some("7")),
+            ("Message.list", Some(r#"[{"n":"a"},{"n":"b"}]"#)),
+            ("Message.list.1.n", Some("b")),
+            ("Message.list.*.n", Some("b")),
+            ("Message.text.x", None),
+            ("Message.absent", None),
+            ("Records.1.body.Message.id", Some("7")),
+            ("Records.*.body.Message.list.*.n", Some("a")),
+            ("Records.*.body.id", Some("7")),
+            ("a.b.id", Some("7")),
+            ("broken.id", None),
+            ("text.0", None),
+        ],
+    );
+    let form = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("token", "t")
+        .append_pair("event", &message)
+        .append_pair("event.id", "a field of its own")
+        .finish();
+    let form = with_body("application/x-www-form-urlencoded", form);
+    check(
+        &form,
+        &[
+            ("event.id", Some("a field of its own")),
+            ("event.list.0.n", Some("a")),
+            ("event.list.*.n", Some("b")),
+            ("token.id", None),
+        ],
+    );
+    let xml = with_body("text/xml", "<a><m>{\"id\":5}</m></a>");
+    check(&xml, &[("a.m.id", Some("5")), ("a.m.0.id", Some("5"))]);
+}
+
+#[test]
+fn a_form_with_json_in_payload_is_that_json() {
+    let payload = json!({"action": "opened", "issue": {"n": 1}, "list": [1]}).to_string();
+    let encode = |fields: &[(&str, &str)]| {
+        let mut form = url::form_urlencoded::Serializer::new(String::new());
+        form.extend_pairs(fields);
+        with_body("application/x-www-form-urlencoded; charset=utf-8", form.finish())
+    };
+    let request = encode(&[("payload", &payload)]);
+    check(
+        &request,
+        &[
+            ("action", Some("opened")),
+            ("issue.n", Some("1")),
+            ("list.*", Some("1")),
+            ("payload", Some(&payload)),
+            ("payload.issue.n", Some("1")),
+            ("absent", None),
+        ],
+    );
+    assert!(is_text(&request, "entire-payload", "", &payload));
+    let two = encode(&[("payload", &payload), ("token", "t")]);
+    check(&two, &[("action", None), ("payload.action", Some("opened")), ("token", Some("t"))]);
+    let text = encode(&[("payload", "plain")]);
+    check(&text, &[("payload", Some("plain")), ("action", None)]);
+    let broken = encode(&[("payload", "{\"action\":")]);
+    check(&broken, &[("payload", Some("{\"action\":")), ("action", None)]);
+}
+
+#[test]
+fn a_form_that_starts_as_something_else_is_that() {
+    let form = "application/x-www-form-urlencoded";
+    check(&with_body(form, r#"[{"event":"d"}]"#), &[("0.event", Some("d"))]);
+    check(&with_body(form, "<a>1</a>"), &[("a", Some("1"))]);
 }
 
 #[test]

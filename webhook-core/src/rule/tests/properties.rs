@@ -164,6 +164,10 @@ pub(super) fn any_request() -> impl Strategy<Value = Request> {
         "application/json",
         "application/x-www-form-urlencoded",
         "text/xml",
+        "application/json; charset=utf-16",
+        "application/x-www-form-urlencoded; charset=windows-1252",
+        "application/x-ndjson",
+        "multipart/form-data; boundary=a",
         "multipart/x",
         ";",
     ];

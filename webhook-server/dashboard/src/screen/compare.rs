@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use askama::Template;
 use axum::{Router, routing::get};
 use serde_json::Value;
-use webhook_core::model::{Log, LogHead, Request};
+use webhook_core::{
+    content,
+    model::{Log, LogHead, Request},
+};
 
 use super::{Asked, Named, heads, latest, webhook::below_webhook};
 use crate::{
@@ -84,11 +87,13 @@ fn headers(a: &Request, b: &Request) -> Vec<(String, [String; 2], bool)> {
 /// The body as lines, and the fields of JSON in the order of their names: two senders may
 /// write them in another one.
 fn body(request: &Request) -> String {
-    let json = request.body.len() <= show::SHOWN_BYTES;
-    let json = json.then(|| serde_json::from_slice::<Value>(&request.body).ok()).flatten();
-    match json.map(sorted).and_then(|value| serde_json::to_vec(&value).ok()) {
+    let Request { headers, body, .. } = request;
+    let content = show::content(headers, body);
+    let json = content::json_in(headers, body).map_or(content.clone(), |it| it.into_bytes().into());
+    let value = (json.len() <= show::SHOWN_BYTES).then(|| serde_json::from_slice(&json).ok());
+    match value.flatten().map(sorted).and_then(|value| serde_json::to_vec(&value).ok()) {
         Some(sorted) => show::comparable(&sorted),
-        None => show::comparable(&request.body),
+        None => show::comparable(&content),
     }
 }
 

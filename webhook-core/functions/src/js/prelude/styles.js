@@ -5,15 +5,24 @@
   const { apply, Proxy, r, text, plain, setHeader } = kept;
   const { JSON, TypeError, Object } = globalThis, { stringify, parse } = JSON, { isArray } = Array;
   const { keys, hasOwn } = Object, { defineProperty } = kept.natives.Reflect;
-  const { toLowerCase, includes, trimStart } = String.prototype;
+  const { toLowerCase, includes, slice, trimStart } = String.prototype;
 
-  let take, json;
+  let take, json, isForm = false;
   const put = (object, name, value) =>
     defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
   const isObject = (value) => typeof value === "object" && value !== null;
+  // GitHub and Slack send a form whose one field, payload, is the JSON.
+  const FORM = "payload=", ofUrl = (name, value) => $.module("url." + name, "text", ["t" + value]);
+  const given = () => {
+    const body = r.body, type = apply(toLowerCase, r.headers["content-type"] ?? "", []);
+    isForm = apply(includes, type, ["x-www-form-urlencoded"]) && apply(slice, body, [0, FORM.length]) === FORM &&
+      !apply(includes, body, ["&"]);
+    return isForm ? ofUrl("decode", apply(slice, body, [FORM.length])) : body;
+  };
+  const write = (value) => { r.body = isForm ? FORM + ofUrl("encode", value) : value; };
   const payload = (style) => {
     let value;
-    try { value = parse(r.body); } catch (error) {
+    try { value = parse(given()); } catch (error) {
       throw new TypeError(style + " is given the payload, and the body is not JSON: " + error.message);
     }
     json = stringify(value);
@@ -26,7 +35,7 @@
     }
     const now = stringify(value);
     if (now === undefined) throw new TypeError(style + " must return a payload, which a " + typeof value + " is not");
-    if (now !== json) r.body = now;
+    if (now !== json) write(now);
   };
 
   // What a handler is given, of which it can name the known fields alone: any other name is of a field of the payload.
@@ -98,14 +107,17 @@
   // addHandler("transform", (request, context) => …) returns the request.
   const REQUEST = { __proto__: null, headers: 1, body: 1, query: 1, parsed_query: 1, path: 1 };
   const document = () => {
-    const body = r.body, start = apply(trimStart, body, [])[0];
-    const named = apply(includes, r.headers["content-type"] ?? "", ["json"]);
-    if (!named && start !== "{" && start !== "[") return body;
     try {
+      const body = given(), start = apply(trimStart, body, [])[0];
+      const named = apply(includes, r.headers["content-type"] ?? "", ["json"]);
+      if (!named && start !== "{" && start !== "[") throw undefined;
       const value = parse(body);
       json = stringify(value);
       return value;
-    } catch { return body; }
+    } catch {
+      isForm = false;
+      return r.body;
+    }
   };
   const ofRequest = (handler) => {
     const style = "the handler of \"transform\"";

@@ -197,3 +197,34 @@ async fn handlers_that_leave_nothing_fail() {
         assert!(error.contains("the body is not JSON"), "{source}: {error}");
     }
 }
+
+#[tokio::test]
+async fn a_form_with_json_in_payload_is_given_as_that_json() {
+    let form = headers(&[("content-type", "application/x-www-form-urlencoded")]);
+    let sent = "payload=%7B%22a%22%3A%22x+y%22%2C%22b%22%3A1%7D";
+    let runtime = runtime();
+    let left = async |source: &str, sent: &'static str| {
+        let mut invocation = invocation(source);
+        invocation.request.headers = form.clone();
+        invocation.request.body = Bytes::from_static(sent.as_bytes());
+        let left = runtime.run(invocation).await.result.expect(source);
+        String::from_utf8(left.request.body.to_vec()).expect("text")
+    };
+    for source in [
+        "function transform(payload) { if (payload.a !== 'x y') throw 'a'; return payload }",
+        "function handler(webhook) { if (webhook.payload.b !== 1) throw 'b'; return webhook }",
+        "addHandler('transform', (request) => { if (request.body.b !== 1) throw 'b'; return request })",
+    ] {
+        assert_eq!(left(source, sent).await, sent, "{source}");
+    }
+    for source in [
+        "function transform(payload) { delete payload.b; return payload }",
+        "function handler(webhook) { delete webhook.payload.b; return webhook }",
+        "addHandler('transform', (request) => { delete request.body.b; return request })",
+    ] {
+        assert_eq!(left(source, sent).await, "payload=%7B%22a%22%3A%22x%20y%22%7D", "{source}");
+    }
+    let whole = "addHandler('transform', (request) => { request.body += '!'; return request })";
+    assert_eq!(left(whole, "payload=1&a=%7B").await, "payload=1&a=%7B!");
+    assert_eq!(left(whole, "payload=text").await, "payload=text!");
+}

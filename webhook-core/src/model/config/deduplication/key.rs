@@ -7,10 +7,8 @@ use ring::digest::{Context, SHA256};
 use serde_json::value::RawValue;
 use url::form_urlencoded;
 
-use crate::wire::Request;
-
 use super::{Deduplication, KeyPart, KeySource};
-use crate::model::SignatureSpec;
+use crate::{content::Document, model::SignatureSpec, rule::value_at, wire::Request};
 use webhook_signatures::presets;
 
 impl Deduplication {
@@ -90,7 +88,11 @@ fn values(KeyPart { source, name }: &KeyPart, request: &Request, hash: &mut Hash
             }
         }
         KeySource::Payload => {
-            hash.part(at(json(request)?, name)?.as_bytes());
+            let document = json(request)?;
+            let at_path = raw(&document).and_then(|value| at(value, name)).map(Cow::into_owned);
+            // A rule also finds a value behind a text that is JSON.
+            let value = at_path.or_else(|| value_at(request, name).filter(|it| it != "null"))?;
+            hash.part(value.as_bytes());
             count += 1;
         }
     }
@@ -116,7 +118,8 @@ fn content(spec: &Deduplication, request: &Request, hash: &mut Hash) {
         }
     }
     let paths: Vec<_> = excluded("payload.").map(|path| path.split('.').collect()).collect();
-    match json(request).filter(|_| !paths.is_empty()) {
+    let document = if paths.is_empty() { None } else { json(request) };
+    match document.as_deref().and_then(raw) {
         Some(document) => without(document, &paths, hash),
         None => hash.part(body),
     }
@@ -126,10 +129,13 @@ fn query(request: &Request) -> form_urlencoded::Parse<'_> {
     form_urlencoded::parse(request.raw_query.as_bytes())
 }
 
-/// The body, if it is JSON: numbers and all as they were written.
-fn json(request: &Request) -> Option<&RawValue> {
-    let body = request.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&request.body);
-    serde_json::from_slice(body).ok()
+/// The body as JSON text, with numbers as they were written.
+fn json(request: &Request) -> Option<Cow<'_, str>> {
+    Document::read(&request.headers, &request.body).ok()??.into_json()
+}
+
+fn raw(document: &str) -> Option<&RawValue> {
+    serde_json::from_str(document).ok()
 }
 
 type Object<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;

@@ -2,7 +2,7 @@
 
 use webhook_core::{
     function::generate::{GenerateRequest, GeneratedFunction},
-    model::{FunctionSpec, Log},
+    model::{FunctionSpec, Log, Request},
 };
 
 use super::{editor::creating, frame};
@@ -33,8 +33,9 @@ pub(super) async fn show(session: Session, asked: Asked) -> Reply {
     let sample = match asked.get("log") {
         Some(log) => {
             let log = Log::find(&session, log).await?;
-            let body = &log.webhook.request.body;
-            show::pretty(body).unwrap_or_else(|| show::text(body).0)
+            let Request { headers, body, .. } = &log.webhook.request;
+            let text = || show::text(&show::content(headers, body)).0;
+            show::pretty(headers, body).unwrap_or_else(text)
         }
         None => String::new(),
     };

@@ -1,6 +1,7 @@
 //! The page of a webhook.
 
 use askama::Template;
+use axum::http::HeaderMap;
 use webhook_core::{
     Error,
     model::{Bucket, Log},
@@ -80,7 +81,7 @@ pub(crate) async fn show(On(session, log): On<Log>, asked: Asked) -> Reply {
     let siblings = siblings(&session, &log, &names).await?;
     let trace = session.admin().trace_of(&session.caller, &log).await.ok().map(Why::from);
     let request = delivery.processed.as_ref().unwrap_or(&webhook.request);
-    let (view, (body, whole)) = body(&request.body, asked.get("view"));
+    let (view, (body, whole)) = body(&request.headers, &request.body, asked.get("view"));
     let query = if request.raw_query.is_empty() { "" } else { "?" };
     let last = delivery.last.as_ref();
     let runs = [
@@ -136,7 +137,7 @@ pub(crate) async fn show(On(session, log): On<Log>, asked: Asked) -> Reply {
                 code: last.status_code,
                 took: format!("{} ms", last.duration.as_millis()),
                 headers: show::headers(&last.response_headers),
-                body: show::text(&last.response_body).0,
+                body: show::text(&show::content(&last.response_headers, &last.response_body)).0,
             }
         }),
         siblings,
@@ -145,15 +146,21 @@ pub(crate) async fn show(On(session, log): On<Log>, asked: Asked) -> Reply {
 }
 
 /// The body in the view that was asked for: its name, the text, and whether it is whole.
-fn body(body: &[u8], view: Option<&str>) -> (&'static str, (String, bool)) {
-    let is_text = std::str::from_utf8(body).is_ok();
+/// Hexadecimal are the bytes as they came, everything else is what they mean.
+fn body(
+    headers: &HeaderMap,
+    received: &[u8],
+    view: Option<&str>,
+) -> (&'static str, (String, bool)) {
+    let body = show::content(headers, received);
+    let is_text = std::str::from_utf8(&body).is_ok();
     match view {
-        Some("hex") => ("hex", show::hex(body)),
-        None if !is_text => ("hex", show::hex(body)),
-        Some("raw") => ("raw", show::text(body)),
-        _ => match show::pretty(body) {
+        Some("hex") => ("hex", show::hex(received)),
+        None if !is_text => ("hex", show::hex(received)),
+        Some("raw") => ("raw", show::text(&body)),
+        _ => match show::pretty(headers, received) {
             Some(pretty) => ("pretty", (show::text(pretty.as_bytes()).0, true)),
-            None => ("raw", show::text(body)),
+            None => ("raw", show::text(&body)),
         },
     }
 }

@@ -181,7 +181,10 @@ fn options<'w>(
 /// What a match saw.
 fn seen(found: &ExplainedMatch) -> String {
     if found.missing {
-        return "it is missing".to_owned();
+        return match &found.unreadable {
+            Some(reason) => format!("it is missing, because {reason}"),
+            None => "it is missing".to_owned(),
+        };
     }
     if found.masked {
         return "its value is not shown".to_owned();

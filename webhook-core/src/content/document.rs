@@ -1,0 +1,156 @@
+//! A body as data.
+
+use std::borrow::Cow;
+
+use http::HeaderMap;
+use serde_json::value::RawValue;
+
+use super::{Content, Format, Unreadable, form, multipart};
+
+/// The data in a body.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Document<'a> {
+    /// Valid JSON text without white space around it.
+    Json(Cow<'a, str>),
+    /// A form with the one field `payload`: its text, which is JSON.
+    Payload(String),
+    /// XML, as JSON text: see the module `xml`.
+    Xml(String),
+    /// The fields of a form, percent-encoded in UTF-8.
+    Form(Cow<'a, str>),
+}
+
+impl<'a> Document<'a> {
+    /// Reads the body of a request or an answer. None when it is in no format that is data.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreadable`] when the body is not what its headers or its first byte say.
+    pub fn read(headers: &'a HeaderMap, body: &'a [u8]) -> Result<Option<Self>, Unreadable> {
+        let content = Content::of(headers, body)?;
+        let Some(format) = content.format() else { return Ok(None) };
+        let document = match format {
+            Format::Json => Self::Json(json(content.text())?),
+            Format::JsonLines => Self::Json(Cow::Owned(lines(&content.text())?)),
+            Format::Xml => Self::Xml(xml(&content.text())?),
+            Format::Multipart => {
+                Self::Json(Cow::Owned(multipart::to_json(headers, &content.bytes)?))
+            }
+            Format::Form => {
+                let text = content.text();
+                match payload(&text) {
+                    Some(payload) => Self::Payload(payload),
+                    None => Self::Form(text),
+                }
+            }
+        };
+        Ok(Some(document))
+    }
+
+    /// All of it as JSON text. A form is an object of texts, and of lists where a name repeats.
+    #[must_use]
+    pub fn to_json(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Json(text) => Some(Cow::Borrowed(text)),
+            Self::Payload(text) | Self::Xml(text) => Some(Cow::Borrowed(text)),
+            Self::Form(text) => form::to_json(text.as_bytes()).map(Cow::Owned),
+        }
+    }
+
+    /// The same without a copy where the body is JSON.
+    #[must_use]
+    pub fn into_json(self) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Json(text) => Some(text),
+            Self::Payload(text) | Self::Xml(text) => Some(Cow::Owned(text)),
+            Self::Form(text) => form::to_json(text.as_bytes()).map(Cow::Owned),
+        }
+    }
+}
+
+/// The body as JSON text, for a reader that knows nothing else. None when the bytes are that text,
+/// and when the body is no JSON, nor a form or parts with JSON in it.
+#[must_use]
+pub fn json_in(headers: &HeaderMap, body: &[u8]) -> Option<String> {
+    let content = Content::of(headers, body).ok()?;
+    let json = match content.format()? {
+        Format::Json if matches!(content.bytes, Cow::Borrowed(_)) => match content.text() {
+            Cow::Borrowed(text) if text.len() == body.len() => return None,
+            text => return Some(json(text).ok()?.into_owned()),
+        },
+        Format::Json | Format::JsonLines | Format::Multipart => Document::read(headers, body),
+        Format::Form => match Document::read(headers, body) {
+            Ok(Some(Document::Payload(text))) => return Some(text),
+            _ => return None,
+        },
+        Format::Xml => return None,
+    };
+    json.ok()??.into_json().map(Cow::into_owned)
+}
+
+/// The JSON in the field `payload`, when the form has no other.
+fn payload(form: &str) -> Option<String> {
+    let mut fields = url::form_urlencoded::parse(form.as_bytes());
+    let (name, value) = fields.next()?;
+    let is_json =
+        || value.trim_start().starts_with(['{', '[']) && json(Cow::Borrowed(&value)).is_ok();
+    (name == "payload" && fields.next().is_none() && is_json()).then(|| value.into_owned())
+}
+
+/// `text` without the white space around it, when it is JSON.
+fn json(text: Cow<'_, str>) -> Result<Cow<'_, str>, Unreadable> {
+    let value =
+        serde_json::from_str::<&RawValue>(&text).map_err(|error| not_json(&error, error.line()))?;
+    if value.get().len() == text.len() {
+        return Ok(text);
+    }
+    Ok(match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim_ascii()),
+        Cow::Owned(text) => Cow::Owned(text.trim_ascii().to_owned()),
+    })
+}
+
+fn not_json(error: &serde_json::Error, line: usize) -> Unreadable {
+    let reason = error.to_string();
+    let reason = reason.split(" at line ").next().unwrap_or_default();
+    Unreadable::new(format!(
+        "the body is not JSON: line {line}, column {}: {reason}",
+        error.column()
+    ))
+}
+
+/// A list of the values in the lines.
+fn lines(text: &str) -> Result<String, Unreadable> {
+    let mut list = String::with_capacity(text.len() + 2);
+    list.push('[');
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim_ascii().is_empty())
+    {
+        let value = serde_json::from_str::<&RawValue>(line)
+            .map_err(|error| not_json(&error, number + 1))?;
+        if list.len() > 1 {
+            list.push(',');
+        }
+        list.push_str(value.get());
+    }
+    list.push(']');
+    Ok(list)
+}
+
+#[cfg(feature = "xml")]
+fn xml(text: &str) -> Result<String, Unreadable> {
+    use crate::{wire::json::MAX_XML_DEPTH, xml::Decoder};
+
+    const DECODER: Decoder = Decoder::new(MAX_XML_DEPTH).local_names().ascii_white_space();
+
+    let mut document = DECODER
+        .decode(text)
+        .map_err(|error| Unreadable::new(format!("the body is not XML: {error}")))?;
+    document.sort_all_objects();
+    Ok(document.to_string())
+}
+
+#[cfg(not(feature = "xml"))]
+fn xml(_: &str) -> Result<String, Unreadable> {
+    Err(Unreadable::new("the body is XML, and this program was built without the feature xml"))
+}
