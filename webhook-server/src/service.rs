@@ -14,7 +14,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use axum::Router;
 use webhook_core::{
     ErrorKind, Webhooks, admin::AdminOptions, forward::http::HttpForwarder, guard::AddressGuard,
-    relay::RelayOptions, store::Stores,
+    model::RetrySchedule, relay::RelayOptions, store::Stores,
 };
 use webhook_storage::Storage;
 
@@ -165,6 +165,10 @@ fn relay_options(config: &Config) -> RelayOptions {
     options.refused_logs_per_hour = ingest.refused_logs_per_hour;
     options.output_concurrency = delivery.output_concurrency;
     options.output_backlog = delivery.output_backlog;
+    options.default_schedule = match delivery.default_schedule {
+        Some(schedule) => schedule.schedule(),
+        None => listen.dev.then_some(RetrySchedule::Medium),
+    };
     options.memory_budget_bytes = delivery.memory_budget;
     options.kept_executions = function.function_kept_runs;
     options.max_recorded_body_bytes = function.function_recorded_body_bytes;

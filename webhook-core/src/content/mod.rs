@@ -84,7 +84,7 @@ impl<'a> Content<'a> {
         Format::of(self.headers, &self.bytes)
     }
 
-    /// Its text in UTF-8. A form in another charset is encoded anew.
+    /// Its text in UTF-8. The values of a form in another charset are encoded again.
     fn text(self) -> Cow<'a, str> {
         let charset = charset::of(self.headers, &self.bytes);
         match self.format() {

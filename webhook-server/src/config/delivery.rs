@@ -1,8 +1,33 @@
 //! Delivering webhooks.
 
-use webhook_core::guard::AddressGuard;
+use webhook_core::{guard::AddressGuard, model::RetrySchedule};
 
 use super::{ConfigError, at_least_one, refuse_if, value};
+
+/// The attempts for an output that sets neither `durability` nor `retries`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum DefaultSchedule {
+    /// Three attempts within 6 s, as the interface says.
+    Interface,
+    /// 25 minutes.
+    Seconds,
+    /// 16 hours.
+    Medium,
+    /// 30 days.
+    Long,
+}
+
+impl DefaultSchedule {
+    /// The schedule of the relay.
+    pub(crate) const fn schedule(self) -> Option<RetrySchedule> {
+        match self {
+            Self::Interface => None,
+            Self::Seconds => Some(RetrySchedule::Seconds),
+            Self::Medium => Some(RetrySchedule::Medium),
+            Self::Long => Some(RetrySchedule::Long),
+        }
+    }
+}
 
 /// Where webhooks may go, and what waits in memory on the way.
 #[derive(Clone, Debug, clap::Args)]
@@ -16,6 +41,10 @@ pub(crate) struct DeliveryConfig {
     /// Requests in flight to one output, unless its throttle says less.
     #[arg(long, env = "WEBHOOK_OUTPUT_CONCURRENCY", default_value_t = 128, value_name = "COUNT")]
     pub(crate) output_concurrency: usize,
+    /// The schedule of attempts for outputs that set neither durability nor retries: interface (three
+    /// attempts within 6 s), seconds, medium or long. Without it interface, and medium with --dev.
+    #[arg(long, env = "WEBHOOK_DEFAULT_SCHEDULE", value_name = "SCHEDULE")]
+    pub(crate) default_schedule: Option<DefaultSchedule>,
     /// Deliveries of one output that may wait; over it senders get 503.
     #[arg(long, env = "WEBHOOK_OUTPUT_BACKLOG", default_value_t = 1_000_000, value_name = "COUNT")]
     pub(crate) output_backlog: u64,

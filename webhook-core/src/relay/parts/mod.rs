@@ -42,6 +42,7 @@ impl RelayParts {
     /// An empty cache of buckets.
     pub(super) fn buckets(&self) -> Arc<BucketCache> {
         let (capacity, routes) = (self.options.cached_routes, self.stores.routes.clone());
-        Arc::new(BucketCache::new(capacity, self.max_age(), routes))
+        let schedule = self.options.default_schedule;
+        Arc::new(BucketCache::new(capacity, self.max_age(), routes, schedule))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::Durability;
+use crate::model::{Durability, RetrySchedule};
 
 /// The bounds of a [`Relay`](crate::relay::Relay). Everything that can grow has one.
 ///
@@ -46,6 +46,9 @@ pub struct RelayOptions {
     pub output_backlog: u64,
     /// Deliveries of one output in flight at once, 128, unless its throttle says less.
     pub output_concurrency: usize,
+    /// The schedule of attempts for outputs that set neither `durability` nor `retries`; without
+    /// it they have three attempts within 6 s.
+    pub default_schedule: Option<RetrySchedule>,
     /// How many relays a webhook may pass, this one included, 8: past it a delivery fails as a
     /// [`Loop`](crate::model::Reason::Loop), and a sender gets 508. With 0 loops are not ended.
     pub max_hops: u16,
@@ -126,6 +129,7 @@ impl Default for RelayOptions {
             output_queue: 10_000,
             output_backlog: 1_000_000,
             output_concurrency: 128,
+            default_schedule: None,
             max_hops: 8,
             refused_logs_per_hour: 100,
             lease: Duration::from_secs(15),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::{Durability, RetrySchedule};
 
 #[tokio::test(start_paused = true)]
 async fn it_is_tried_until_it_succeeds_with_one_id() {
@@ -133,5 +134,31 @@ async fn a_deleted_output_gets_nothing_more() {
     world.relay.bucket_changed(&world.bucket);
     tokio::time::sleep(Duration::from_secs(3600)).await;
     assert_eq!(world.forwarder.requests().len(), 1);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_output_without_a_schedule_has_the_default_one() {
+    let options =
+        RelayOptions { default_schedule: Some(RetrySchedule::Medium), ..RelayOptions::default() };
+    let mut world = World::with(BucketSpec::default(), InputSpec::default(), options).await;
+    let [plain, once, own] =
+        ["plain", "once", "own"].map(|name| format!("https://{name}.example/"));
+    let mut spec = OutputSpec::new("plain", &plain);
+    world.output(spec.clone()).await;
+    (spec.name, spec.destination, spec.retries) = ("once".into(), once.clone(), -1);
+    world.output(spec.clone()).await;
+    (spec.name, spec.destination, spec.retries) = ("own".into(), own.clone(), 0);
+    spec.durability = Durability::once_after(&[Duration::from_secs(1)]);
+    world.output(spec).await;
+    for destination in [&plain, &once, &own] {
+        world.forwarder.script(destination, [unavailable()]);
+    }
+    world.deliver().await;
+    assert_eq!(world.post("x").await.status(), 200);
+    tokio::time::sleep(Duration::from_secs(17 * 3_600)).await;
+    let attempts = |destination: &str| world.forwarder.requests_to(destination).len();
+    assert_eq!([&once, &own].map(|it| attempts(it)), [1, 2]);
+    assert!(attempts(&plain) >= 20, "{} attempts in 16 hours", attempts(&plain));
     world.stop().await;
 }

@@ -38,6 +38,11 @@ pub(super) trait OfBucket: Clone + Send + Sync + 'static {
     fn id(&self) -> String;
     fn name(&self) -> &str;
     fn spec(&self) -> &Self::Spec;
+    /// How the form of a new one is filled in.
+    fn suggested() -> Self::Spec {
+        Self::Spec::default()
+    }
+
     /// What the page knows more of its fields than their declarations.
     fn form(form: Form, bucket: &Bucket, functions: &[Function]) -> Form;
     /// The pages below its own, as this one links to them.
@@ -142,7 +147,7 @@ pub(super) fn router<T: OfBucket>(parts: Router<Dashboard>) -> Router<Dashboard>
 
 fn creating<T: OfBucket>(session: &Session, bucket: &Bucket, functions: &[Function]) -> Edit {
     let action = format!("{PATH}/buckets/{}/{}s/new", bucket.id, T::WORD);
-    let form = Form::new(action, "Create").of(&T::Spec::default());
+    let form = Form::new(action, "Create").of(&T::suggested());
     let form = T::form(form, bucket, functions);
     let frame = Frame::new(session, "Buckets", format!("New {}", T::WORD));
     Edit::new(in_bucket(frame, bucket), form)

@@ -12,7 +12,7 @@ use axum::{
 };
 use webhook_core::{
     Error,
-    model::{Bucket, CircuitState, Function, Output, OutputSpec, OutputState},
+    model::{Bucket, CircuitState, Function, Output, OutputSpec, OutputState, RetrySchedule},
 };
 
 use self::{auth::Credentials, health::Looking, signing::Signing};
@@ -63,6 +63,14 @@ impl OfBucket for Output {
 
     fn spec(&self) -> &OutputSpec {
         &self.spec
+    }
+
+    /// A destination that restarts for a minute fails every webhook of three attempts.
+    fn suggested() -> OutputSpec {
+        let mut spec = OutputSpec::default();
+        spec.durability.enabled = true;
+        spec.durability.schedule = RetrySchedule::Medium;
+        spec
     }
 
     fn form(form: Form, _: &Bucket, functions: &[Function]) -> Form {
