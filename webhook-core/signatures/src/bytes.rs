@@ -16,12 +16,11 @@ const URL_SAFE: GeneralPurpose =
     GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT.with_encode_padding(false));
 
 impl Encoding {
-    /// The bytes that `text` stands for. There is one text for some bytes, but for the
-    /// padding of the alphabet for URLs.
+    /// The bytes that `text` stands for. There is one text for some bytes, except for the case of
+    /// hexadecimal digits and the padding of the alphabet for URLs.
     pub(crate) fn decode(self, text: &str) -> Option<Vec<u8>> {
         match self {
-            Self::Hex => decode_hex(text, |digit| !digit.is_ascii_uppercase()),
-            Self::HexUpper => decode_hex(text, |digit| !digit.is_ascii_lowercase()),
+            Self::Hex | Self::HexUpper => decode_hex(text),
             // Strict: with its padding, and no other text for the same bytes.
             Self::Base64 => STANDARD.decode(text).ok(),
             Self::Base64url => URL_SAFE.decode(text).ok(),
@@ -44,16 +43,10 @@ pub(crate) fn decode_secret_base64(text: &str) -> Option<Vec<u8>> {
     LENIENT_STANDARD.decode(text).or_else(|_| URL_SAFE.decode(text)).ok()
 }
 
-/// A secret in hexadecimal digits of either case.
-pub(crate) fn decode_secret_hex(text: &str) -> Option<Vec<u8>> {
-    decode_hex(text, |_| true)
-}
-
-fn decode_hex(text: &str, allowed: impl Fn(u8) -> bool) -> Option<Vec<u8>> {
-    let value = |digit: u8| match allowed(digit) {
-        true => char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok()),
-        false => None,
-    };
+/// Hexadecimal digits of either case.
+pub(crate) fn decode_hex(text: &str) -> Option<Vec<u8>> {
+    let value =
+        |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     if !rest.is_empty() {
         return None;
@@ -102,7 +95,9 @@ mod tests {
     fn one_text_stands_for_some_bytes() {
         assert_eq!(Encoding::Hex.decode("00ff"), Some(vec![0, 255]));
         assert_eq!(Encoding::HexUpper.decode("00FF"), Some(vec![0, 255]));
-        for text in ["00FF", "00f", "0x00", "00ff ", "00fg", "é1"] {
+        assert_eq!(Encoding::Hex.decode("00fF"), Some(vec![0, 255]));
+        assert_eq!(Encoding::HexUpper.decode("00ff"), Some(vec![0, 255]));
+        for text in ["00f", "0x00", "00ff ", "00fg", "é1"] {
             assert_eq!(Encoding::Hex.decode(text), None, "{text}");
         }
         assert_eq!(Encoding::Base64.decode("YQ=="), Some(vec![b'a']));

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     Algorithm, Encoding, KeyEncoding, Secret,
-    bytes::{decode_secret_base64, decode_secret_hex},
+    bytes::{decode_hex, decode_secret_base64},
     der,
 };
 
@@ -201,7 +201,7 @@ fn decode(text: &str, encoding: KeyEncoding) -> Result<Vec<u8>, &'static str> {
     let base64 = |text| decode_secret_base64(text).filter(|bytes| !bytes.is_empty());
     match encoding {
         KeyEncoding::Base64 => base64(text).ok_or("is not base64"),
-        KeyEncoding::Hex => decode_secret_hex(text).ok_or("is not a row of hexadecimal digits"),
+        KeyEncoding::Hex => decode_hex(text).ok_or("is not a row of hexadecimal digits"),
         KeyEncoding::Whsec => {
             let rest = text.strip_prefix("whsec_").unwrap_or(text);
             base64(rest).ok_or("is not base64 after whsec_")
@@ -221,7 +221,7 @@ fn public(
         _ => der::public_key(&bytes),
     };
     let bytes = match encoding {
-        KeyEncoding::Hex => decode_secret_hex(text),
+        KeyEncoding::Hex => decode_hex(text),
         KeyEncoding::Whsec => decode_secret_base64(text.strip_prefix("whpk_").unwrap_or(text)),
         _ => pem(text),
     };

@@ -186,10 +186,10 @@ pub enum Unit {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SignatureEncoding))]
 pub enum Encoding {
-    /// Two lower-case hexadecimal digits a byte.
+    /// Two hexadecimal digits a byte, in either case; lower-case where they are signed.
     #[default]
     Hex,
-    /// Two upper-case hexadecimal digits a byte.
+    /// Two hexadecimal digits a byte, in either case; upper-case where they are signed.
     HexUpper,
     /// Base64 with its padding (RFC 4648, section 4).
     Base64,

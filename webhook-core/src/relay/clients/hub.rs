@@ -1,15 +1,19 @@
 //! Who listens, and who has what in hand.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use crate::cluster::{ClientInfo, ConnectedClient, Listening, Presence, StreamedWebhook};
-use tokio::sync::{Notify, mpsc};
+use tokio::{
+    sync::{Notify, mpsc},
+    time::Instant,
+};
 
 use crate::{
     id::{AccountId, BucketId, DeliveryId},
@@ -21,6 +25,11 @@ use crate::{
 const MAX_NAMED_BUCKETS: usize = 256;
 /// How many accounts and buckets together; past it everything is meant.
 const MAX_NAMED: usize = 4_000;
+
+/// How long a sender waits for a client that is gone: it may connect again.
+const GONE: Duration = Duration::from_secs(60);
+/// How many clients that are gone are known.
+const MAX_GONE: usize = 1_000;
 
 /// What a subscriber's channel carries.
 pub(super) type Delivered = (Arc<StreamedWebhook>, BytePermit);
@@ -75,6 +84,8 @@ pub(crate) struct Hub {
     subscribers: Lock<HashMap<AccountId, Vec<Arc<Subscriber>>>>,
     /// The size of `subscribers`, so that a relay without clients takes no lock.
     accounts: AtomicUsize,
+    /// The clients that are gone since a moment, the first of them first.
+    gone: Lock<VecDeque<(Instant, AccountId, ConnectedClient)>>,
     /// How many clients have a webhook and have not reported on it.
     in_hand: Lock<HashMap<DeliveryId, usize>>,
 }
@@ -95,6 +106,13 @@ impl Hub {
             }
         }
         self.accounts.store(subscribers.len(), Ordering::Release);
+        drop(subscribers);
+        let mut gone = self.gone.lock();
+        gone.retain(|(since, ..)| since.elapsed() < GONE);
+        if gone.len() == MAX_GONE {
+            gone.pop_front();
+        }
+        gone.push_back((Instant::now(), account, subscriber.client.lock().clone()));
     }
 
     /// Whether the account has any client.
@@ -102,14 +120,18 @@ impl Hub {
         self.accounts.load(Ordering::Acquire) > 0 && self.subscribers.lock().contains_key(&account)
     }
 
-    /// Whether any client gets the webhooks of a bucket without outputs.
+    /// Whether any client gets the webhooks of a bucket without outputs, or did within the last
+    /// minute.
     pub(super) fn has_listener(&self, account: AccountId, bucket: BucketId) -> bool {
-        if self.accounts.load(Ordering::Acquire) == 0 {
-            return false;
-        }
         let subscribers = self.subscribers.lock();
         let mut known = subscribers.get(&account).into_iter().flatten();
-        known.any(|subscriber| subscriber.client.lock().listens_to(bucket, ""))
+        if known.any(|subscriber| subscriber.client.lock().listens_to(bucket, "")) {
+            return true;
+        }
+        drop(subscribers);
+        self.gone.lock().iter().any(|(since, of, client)| {
+            *of == account && since.elapsed() < GONE && client.listens_to(bucket, "")
+        })
     }
 
     /// Offers a webhook to every client that listens to its bucket.

@@ -30,8 +30,12 @@ impl World {
     }
 
     async fn report(&self, event: &StreamedWebhook, status: DeliveryStatus, code: u16) -> Log {
+        self.report_on(event.id, status, code).await
+    }
+
+    async fn report_on(&self, id: DeliveryId, status: DeliveryStatus, code: u16) -> Log {
         let report = ClientReport {
-            id: event.id,
+            id,
             now: START,
             status,
             status_code: code,
@@ -226,6 +230,32 @@ async fn without_outputs_a_subscribed_client_answers_the_sender() {
     let _client = quiet.subscribe();
     assert_eq!(quiet.post("not streamed").await.status(), 202);
     assert_eq!(quiet.relay.functions.clock.now(), START);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_outputs_a_client_that_connects_again_answers_the_sender() {
+    let input = InputSpec {
+        response_from_output: crate::model::ResponseFromOutput::Any,
+        status_code: 202,
+        ..InputSpec::default()
+    };
+    let world = World::with(BucketSpec::default(), input, RelayOptions::default()).await;
+    let now = || world.relay.functions.clock.now();
+    drop(world.subscribe());
+    tokio::time::sleep(Duration::from_secs(59)).await;
+    let (answer, ()) = tokio::join!(world.post("x"), async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        // The client has connected again, and pulls what it has missed.
+        let query = crate::store::LogQuery::new(1);
+        let account = world.bucket.account_id;
+        let page = world.stores.logs.logs(account, &query).await.expect("readable");
+        world.report_on(page.logs[0].delivery.id, DeliveryStatus::Sent, 201).await;
+    });
+    assert_eq!(answer.status(), 201);
+    tokio::time::sleep(Duration::from_secs(61)).await;
+    let before = now();
+    assert_eq!(world.post("nobody connects again").await.status(), 202);
+    assert_eq!(now(), before, "nobody was waited for");
 }
 
 #[tokio::test(start_paused = true)]
