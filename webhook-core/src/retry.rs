@@ -74,6 +74,9 @@ pub const MAX_DEADLINE: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How long a destination's `Retry-After` can put the next attempt off.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 3600);
 
+/// A `Retry-After` that is further ahead than this is no estimate, and counts as none.
+const FAR_AHEAD: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// By which part of itself a delay varies at most, either way.
 const JITTER: f64 = 0.1;
 
@@ -203,20 +206,20 @@ pub fn deadline(spec: &OutputSpec, received_at: Timestamp) -> Option<Timestamp> 
 
 /// How long after `now` a destination asks to be left alone in its
 /// `Retry-After` header, which holds seconds or a date (RFC 9110 section
-/// 10.2.3). None without one that can be read; zero for a date that has passed;
-/// at most [`MAX_RETRY_AFTER`].
+/// 10.2.3). None without one that can be read, and for more than a year; zero for a
+/// date that has passed; at most [`MAX_RETRY_AFTER`].
 #[must_use]
 pub fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let asked = if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // Only a number that is far over the limit does not fit.
+        // Only a number that is far over a year does not fit.
         Duration::from_secs(text.parse().unwrap_or(u64::MAX))
     } else {
         let date = httpdate::parse_http_date(text).ok()?;
         let since_1970 = date.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         (Timestamp::default() + since_1970).since(now)
     };
-    Some(asked.min(MAX_RETRY_AFTER))
+    (asked <= FAR_AHEAD).then(|| asked.min(MAX_RETRY_AFTER))
 }
 
 /// Delays that double from `first` to `longest`, until `span` after receipt.

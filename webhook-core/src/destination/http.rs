@@ -30,13 +30,22 @@ impl HttpDestination {
         outgoing: Outgoing,
         deadline: Deadline,
     ) -> Result<Answer, SendError> {
-        let Outgoing { method, url, headers, body, tls_verification, max_response_bytes, .. } =
-            outgoing;
+        let Outgoing {
+            delivery: _,
+            method,
+            url,
+            headers,
+            body,
+            tls_verification,
+            max_response_bytes,
+            new_connection,
+        } = outgoing;
         let mut request = ForwardRequest::new(method, url);
         (request.headers, request.body) = (headers, body);
         request.timeout = deadline.remaining();
         request.tls_verification = tls_verification;
         request.max_response_bytes = max_response_bytes;
+        request.new_connection = new_connection;
         Ok(Answer::Http(self.forwarder.forward(request).await?))
     }
 }

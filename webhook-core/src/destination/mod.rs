@@ -77,6 +77,8 @@ pub struct Outgoing {
     pub tls_verification: bool,
     /// How many bytes of an answer the relay keeps.
     pub max_response_bytes: usize,
+    /// Whether it goes over a new connection, because a kept one has just ended.
+    pub new_connection: bool,
 }
 
 /// The end of an attempt.
@@ -149,8 +151,9 @@ pub enum Sent {
 pub struct SendError {
     /// Whether the destination may have seen the webhook.
     pub sent: Sent,
-    /// The kind of failure. After `Refused` and `Unsendable` the delivery fails; after any other
-    /// kind the relay tries again.
+    /// The kind of failure. After `Refused` and `Unsendable` the delivery fails. After `Unprocessed`
+    /// and `KeptClosed` the relay sends again immediately, which is no other attempt: up to eight
+    /// times after `Unprocessed`, once after `KeptClosed`. After any other kind it tries again.
     pub kind: FailureKind,
     /// The error of the log.
     pub reason: String,
@@ -158,13 +161,15 @@ pub struct SendError {
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
     /// How long each part of the attempt took, if that is known.
     pub timings: Option<Box<Timings>>,
+    /// The head of an HTTP answer whose body did not end.
+    pub head: Option<Box<ForwardResponse>>,
 }
 
 impl SendError {
     /// An error without a cause and timings, which can be set.
     #[must_use]
     pub fn new(sent: Sent, kind: FailureKind, reason: impl Into<String>) -> Self {
-        Self { sent, kind, reason: reason.into(), source: None, timings: None }
+        Self { sent, kind, reason: reason.into(), source: None, timings: None, head: None }
     }
 
     pub(crate) fn is_retryable(&self) -> bool {
@@ -174,6 +179,9 @@ impl SendError {
 
 impl From<ForwardError> for SendError {
     fn from(error: ForwardError) -> Self {
+        if let ForwardError::Incomplete { head, cause } = error {
+            return Self { head: Some(head), ..Self::from(*cause) };
+        }
         let sent = if error.may_have_been_sent() { Sent::Maybe } else { Sent::No };
         let timings = error.timings().copied().map(Box::new);
         let new = Self::new(sent, FailureKind::of(&error), error.to_string());

@@ -81,7 +81,7 @@ pub struct PastAttempt {
     pub queued: Duration,
     /// The status of the answer; 0 when there was none.
     pub status_code: u16,
-    /// Why there was none.
+    /// Why there was none. With a status: why the body of the answer did not end.
     pub failure: Option<FailureKind>,
     /// Where the time went; kept to the microsecond, up to 71 minutes each.
     pub timings: Timings,
@@ -103,6 +103,12 @@ impl PastAttempt {
             timings: Timings::default(),
             next: None,
         }
+    }
+
+    /// Whether the head of an answer came, and its body did not end.
+    #[must_use]
+    pub const fn is_answer_incomplete(&self) -> bool {
+        self.status_code > 0 && self.failure.is_some()
     }
 }
 
@@ -153,6 +159,8 @@ words! {
         Resume = 4 "resume",
         /// To find out whether a destination that fails is back.
         Probe = 5 "probe",
+        /// The request was sent again on another connection, within the same attempt.
+        Reconnect = 6 "reconnect",
     }
 }
 
@@ -177,6 +185,12 @@ words! {
         Credentials = 7 "credentials",
         /// The destination did not take the webhook.
         Nack = 8 "nack",
+        /// The destination says that it has not processed the webhook: the relay sends it again
+        /// immediately, on another connection.
+        Unprocessed = 9 "unprocessed",
+        /// A kept connection ended before the first byte of an answer: the relay sends the webhook
+        /// again immediately, on a new connection.
+        KeptClosed = 10 "kept_closed",
     }
 }
 
@@ -187,6 +201,8 @@ words! {
         Schedule = 0 "schedule",
         /// The destination asked for it with `Retry-After`.
         RetryAfter = 1 "retry_after",
+        /// The webhook was not processed, so it was sent again within the same attempt.
+        Reconnect = 2 "reconnect",
     }
 }
 
@@ -202,6 +218,9 @@ impl FailureKind {
             },
             ForwardError::Timeout { .. } => Self::Timeout,
             ForwardError::Broken { .. } => Self::Broken,
+            ForwardError::Unprocessed { .. } => Self::Unprocessed,
+            ForwardError::KeptClosed { .. } => Self::KeptClosed,
+            ForwardError::Incomplete { cause, .. } => Self::of(cause),
             ForwardError::Refused(_) => Self::Refused,
             ForwardError::Unsendable(_) => Self::Unsendable,
             ForwardError::Credentials(_) => Self::Credentials,

@@ -8,14 +8,18 @@
 //! # Idle connections
 //!
 //! A destination may close an idle connection at the moment when a request is
-//! put on it, and then nobody knows whether it was read: that is an attempt
-//! that failed, and the relay's retry has to send again. Three things make it
+//! put on it, and the destination may have read that request. The error is
+//! [`ForwardError::KeptClosed`], after which the relay sends again on a new
+//! connection ([`ForwardRequest::new_connection`]). Three things make it
 //! rare. A connection is asked whether the destination has closed it before it
 //! is used. It is kept for less time than common servers do (5 s in Node,
 //! Apache and uvicorn), and for less than the destination's own `Keep-Alive:
 //! timeout=` says. And a request that is still unwritten when the connection
 //! turns out to be closed goes out on a new one: no byte of it had left, so
 //! this is no second attempt.
+//!
+//! A destination that speaks HTTP/2 says which requests it has not processed.
+//! They end with [`ForwardError::Unprocessed`], and the relay sends them again.
 
 use std::fmt;
 
@@ -36,9 +40,10 @@ mod http2;
 mod pool;
 mod resolve;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tls;
 mod tls_words;
+mod watched;
 
 pub use builder::{HttpForwarderBuilder, InvalidCertificate};
 pub use failure::describe_io;
@@ -130,6 +135,7 @@ impl HttpForwarder {
             timeout,
             tls_verification,
             max_response_bytes,
+            new_connection,
         } = request;
         let deadline = message::deadline(timeout);
         let destination = &*message::destination(&url)?;
@@ -142,9 +148,9 @@ impl HttpForwarder {
         }
 
         let pool = if tls_verification { &self.verified } else { &self.unverified };
-        let mut kept = pool.take(destination);
+        let mut kept = if new_connection { None } else { pool.take(destination) };
         loop {
-            let fresh = kept.is_none();
+            let is_new = kept.is_none();
             let mut connection = match kept.take() {
                 Some(connection) => {
                     watch.goes_to(connection.address, true);
@@ -162,13 +168,14 @@ impl HttpForwarder {
                 }
             };
             watch.enter(Stage::FirstByte);
-            let exchange = connection.exchange(outgoing, max_response_bytes, watch);
+            let mut head = None;
+            let exchange = connection.exchange(outgoing, max_response_bytes, watch, &mut head);
             match timeout_at(deadline, exchange).await {
                 Ok(Ok(response)) => {
                     pool.put_back(destination, connection, &response);
                     return Ok(response);
                 }
-                Ok(Err(Failure::Unwritten(unwritten, _))) if !fresh => {
+                Ok(Err(Failure::Unwritten(unwritten, _))) if !is_new || connection.has_others() => {
                     pool.forget(destination, &connection);
                     watch.begin_again();
                     outgoing = *unwritten;
@@ -177,15 +184,24 @@ impl HttpForwarder {
                     pool.forget(destination, &connection);
                     return Err(failure::never_written(error));
                 }
+                Ok(Err(Failure::Unprocessed(error))) => {
+                    pool.forget(destination, &connection);
+                    return Err(failure::unprocessed(error));
+                }
+                Ok(Err(Failure::Silent(error))) if is_new => {
+                    return Err(failure::silent(error, destination.starts_with("http://")));
+                }
+                Ok(Err(Failure::Silent(error))) => return Err(failure::kept_closed(error)),
                 Ok(Err(Failure::Broken(error))) => {
                     pool.forget(destination, &connection);
-                    return Err(failure::broken(error));
+                    return Err(failure::broken(error).after(head));
                 }
                 Ok(Err(Failure::Unsendable(error))) => return Err(error),
                 Err(_) => {
                     // Silence on a shared connection may mean that it is dead.
                     pool.forget(destination, &connection);
-                    return Err(ForwardError::Timeout { after: timeout, timings: None });
+                    let late = ForwardError::Timeout { after: timeout, timings: None };
+                    return Err(late.after(head));
                 }
             }
         }

@@ -15,6 +15,8 @@ use ::http::{HeaderMap, Method, StatusCode, Uri};
 use async_trait::async_trait;
 use bytes::Bytes;
 
+use self::body::Collected;
+
 pub mod body;
 pub mod history;
 #[cfg(feature = "http")]
@@ -79,6 +81,8 @@ pub struct ForwardRequest {
     pub tls_verification: bool,
     /// How much of the answer's body is read.
     pub max_response_bytes: usize,
+    /// Whether it goes over a new connection, although there may be a kept one.
+    pub new_connection: bool,
 }
 
 impl ForwardRequest {
@@ -94,6 +98,7 @@ impl ForwardRequest {
             timeout: Duration::from_secs(30),
             tls_verification: true,
             max_response_bytes: 64 << 10,
+            new_connection: false,
         }
     }
 }
@@ -125,6 +130,19 @@ impl ForwardResponse {
             truncated: false,
             timings: Timings::default(),
         }
+    }
+
+    /// The answer with its body when that has been read. Until then it is in `head`, where it
+    /// stays when the body does not end.
+    pub(crate) async fn with_body<E>(
+        self,
+        head: &mut Option<Self>,
+        collecting: impl Future<Output = Result<Collected, E>>,
+    ) -> Result<Self, E> {
+        let answer = head.insert(self);
+        let Collected { bytes, truncated } = collecting.await?;
+        (answer.body, answer.truncated) = (bytes, truncated);
+        Ok(head.take().expect("it was put there above"))
     }
 }
 
@@ -171,19 +189,68 @@ pub enum ForwardError {
         /// Where the time went, as far as the forwarder says it.
         timings: Option<Box<Timings>>,
     },
+    /// The destination says that it has not processed the request (RFC 9113 section 8.7). It may
+    /// be sent again immediately, on another connection.
+    #[error("not processed: {reason}")]
+    Unprocessed {
+        /// The words of the destination, for people.
+        reason: String,
+        /// The cause.
+        #[source]
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+        /// Where the time went, as far as the forwarder says it.
+        timings: Option<Box<Timings>>,
+    },
+    /// A kept connection ended before the first byte of an answer. Destinations close connections
+    /// that were idle for some time, so the request may be sent again immediately, on a new
+    /// connection (RFC 9112 section 9.3.1); the destination may have seen it all the same.
+    #[error("exchange broke off: {reason}")]
+    KeptClosed {
+        /// What failed, for people.
+        reason: String,
+        /// The cause.
+        #[source]
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+        /// Where the time went, as far as the forwarder says it.
+        timings: Option<Box<Timings>>,
+    },
+    /// The head of an answer came, and its body did not end.
+    #[error("{cause}")]
+    Incomplete {
+        /// The answer, without a body.
+        head: Box<ForwardResponse>,
+        /// [`Timeout`](Self::Timeout) or [`Broken`](Self::Broken).
+        cause: Box<ForwardError>,
+    },
 }
 
 impl ForwardError {
     /// The same error with where the time went, if it is one of those that take some.
     #[must_use]
     pub fn timed(mut self, taken: Timings) -> Self {
-        if let Self::Connect { timings, .. }
-        | Self::Timeout { timings, .. }
-        | Self::Broken { timings, .. } = &mut self
-        {
-            *timings = Some(Box::new(taken));
+        match &mut self {
+            Self::Connect { timings, .. }
+            | Self::Timeout { timings, .. }
+            | Self::Broken { timings, .. }
+            | Self::Unprocessed { timings, .. }
+            | Self::KeptClosed { timings, .. } => *timings = Some(Box::new(taken)),
+            Self::Incomplete { head, cause } => {
+                head.timings = taken;
+                if let Self::Timeout { timings, .. } | Self::Broken { timings, .. } = &mut **cause {
+                    *timings = Some(Box::new(taken));
+                }
+            }
+            Self::Refused(_) | Self::Unsendable(_) | Self::Credentials(_) => {}
         }
         self
+    }
+
+    /// The same error after the head of an answer, if that had come.
+    pub(crate) fn after(self, head: Option<ForwardResponse>) -> Self {
+        match head {
+            Some(head) => Self::Incomplete { head: Box::new(head), cause: Box::new(self) },
+            None => self,
+        }
     }
 
     /// Where the time went, as far as the forwarder says it.
@@ -192,7 +259,10 @@ impl ForwardError {
         match self {
             Self::Connect { timings, .. }
             | Self::Timeout { timings, .. }
-            | Self::Broken { timings, .. } => timings.as_deref(),
+            | Self::Broken { timings, .. }
+            | Self::Unprocessed { timings, .. }
+            | Self::KeptClosed { timings, .. } => timings.as_deref(),
+            Self::Incomplete { cause, .. } => cause.timings(),
             Self::Refused(_) | Self::Unsendable(_) | Self::Credentials(_) => None,
         }
     }
@@ -206,6 +276,16 @@ impl ForwardError {
     /// Whether the destination may have seen any of the request.
     #[must_use]
     pub const fn may_have_been_sent(&self) -> bool {
-        matches!(self, Self::Timeout { .. } | Self::Broken { .. })
+        match self {
+            Self::Timeout { .. }
+            | Self::Broken { .. }
+            | Self::KeptClosed { .. }
+            | Self::Incomplete { .. } => true,
+            Self::Refused(_)
+            | Self::Unsendable(_)
+            | Self::Credentials(_)
+            | Self::Connect { .. }
+            | Self::Unprocessed { .. } => false,
+        }
     }
 }

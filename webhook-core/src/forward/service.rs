@@ -19,7 +19,7 @@ use super::{
     message::{self, Outgoing},
 };
 use crate::forward::{
-    body::{Collected, collect},
+    body::collect,
     timings::{Stage, Stopwatch},
 };
 
@@ -93,20 +93,21 @@ where
         let mut service = self.service.clone();
         let mut watch = Stopwatch::start();
         watch.enter(Stage::FirstByte);
+        let mut head = None;
         let exchange = async {
             poll_fn(|cx| service.poll_ready(cx)).await.map_err(|error| broken(error.into()))?;
             let response = service.call(request).await.map_err(|error| broken(error.into()))?;
             watch.enter(Stage::Rest);
             let (parts, body) = response.into_parts();
             let broken = |error: B::Error| broken(error.into());
-            let Collected { bytes: body, truncated } =
-                collect(body, max_response_bytes, |_| Ok(()), broken).await?;
-            let (status, headers) = (parts.status, parts.headers);
-            Ok(ForwardResponse { body, truncated, headers, ..ForwardResponse::empty(status) })
+            let empty = ForwardResponse::empty(parts.status);
+            let answer = ForwardResponse { headers: parts.headers, ..empty };
+            let collecting = collect(body, max_response_bytes, |_| Ok(()), broken);
+            answer.with_body(&mut head, collecting).await
         };
         let late = ForwardError::Timeout { after: timeout, timings: None };
         let outcome = timeout_at(deadline, exchange).await.unwrap_or(Err(late));
-        watch.told(outcome)
+        watch.told(outcome.map_err(|error| error.after(head)))
     }
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Headers, Reason, Request, Webhook, wire};
 use crate::{
     clock::Timestamp,
-    forward::history::History,
+    forward::history::{History, PastAttempt},
     id::{AccountId, BucketId, DeliveryId, ExecutionId, InputId, OutputId, ReplayId, WebhookId},
 };
 
@@ -154,6 +154,19 @@ pub struct Delivery {
     pub updated_at: Timestamp,
 }
 
+impl Delivery {
+    /// Whether the destination said that it took the webhook, and the body of that answer did not
+    /// end.
+    #[must_use]
+    pub fn is_answer_incomplete(&self) -> bool {
+        let is_incomplete = || {
+            let attempts = self.history.attempts();
+            attempts.last().is_some_and(PastAttempt::is_answer_incomplete)
+        };
+        self.status == DeliveryStatus::Sent && is_incomplete()
+    }
+}
+
 /// What a replay made a delivery of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replayed {
@@ -224,6 +237,10 @@ struct LogFields<'a> {
     /// The body of that answer, in base64.
     #[cfg_attr(feature = "openapi", schema(format = Byte))]
     response_body: String,
+    /// Whether the destination said that it took the webhook, and the body of that answer did
+    /// not end; absent when it did.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    answer_incomplete: bool,
     /// Why it failed without an answer, or why it was stopped.
     error: &'a str,
     /// Why it was stopped or failed, in one word; absent when it was sent, or goes on.
@@ -305,6 +322,7 @@ impl<'a> From<&'a Log> for LogFields<'a> {
             response_body: last
                 .map(|last| STANDARD.encode(&last.response_body))
                 .unwrap_or_default(),
+            answer_incomplete: delivery.is_answer_incomplete(),
             error: last.and_then(|last| last.error.as_deref()).unwrap_or_default(),
             reason: delivery.reason,
             verified: webhook.checks.verified,

@@ -151,6 +151,9 @@ fn rule_lines(rule: &Value, depth: usize, lines: &mut Vec<String>) {
 
 fn attempt_line(attempt: &Value) -> String {
     let outcome = match (attempt["status_code"].as_u64(), text(&attempt["error"])) {
+        (Some(1..), _) if attempt["answer_incomplete"] == true => {
+            format!("{}, and the rest of the answer did not come", attempt["status_code"])
+        }
         (Some(1..), _) => attempt["status_code"].to_string(),
         (_, "") if attempt["error_kind"].is_null() => "the destination took it".to_owned(),
         (_, "") => text(&attempt["error_kind"]).to_owned(),
@@ -183,6 +186,7 @@ fn attempt_line(attempt: &Value) -> String {
     if attempt["next_at"].is_number() {
         let because = match text(&attempt["next_because"]) {
             "retry_after" => "as the destination asked",
+            "reconnect" => "immediately, on another connection",
             _ => "as the schedule says",
         };
         line.push_str(&format!("; next at {}, {because}", moment(&attempt["next_at"])));

@@ -5,6 +5,7 @@
 mod harness;
 
 mod answering;
+mod answers;
 mod commits;
 mod crash;
 mod credentials;

@@ -14,7 +14,8 @@ pub struct TraceAttempt {
     /// Which one, from 1 on.
     pub number: u32,
     /// Why it was made: `first`, `retry`, `resend`, `replay`, `resume` when it had waited for
-    /// the end of a pause, or `probe` when it tried whether a destination that fails is back.
+    /// the end of a pause, `probe` when it tried whether a destination that fails is back, or
+    /// `reconnect` when it was sent again on another connection within the same attempt.
     pub trigger: &'static str,
     /// When it began, in unix seconds.
     pub at: f64,
@@ -43,13 +44,18 @@ pub struct TraceAttempt {
     /// Why there was no answer, of the last attempt only; else empty.
     pub error: String,
     /// The same in one word: `resolve`, `connect`, `tls`, `timeout`, `broken`, `refused`,
-    /// `unsendable`, `credentials` or `nack`; absent when there was an answer.
+    /// `unsendable`, `credentials`, `nack`, `unprocessed` or `kept_closed`; absent when there was
+    /// a whole answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_kind: Option<&'static str>,
+    /// Whether the body of the answer did not end; absent when it did, or there was no answer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub answer_incomplete: bool,
     /// When the next attempt was due, in unix seconds; absent after the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_at: Option<f64>,
-    /// Why then: `schedule`, or `retry_after` when the destination asked for it.
+    /// Why then: `schedule`, `retry_after` when the destination asked for it, or `reconnect`
+    /// when the webhook was not processed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_because: Option<&'static str>,
 }
@@ -74,6 +80,7 @@ impl From<&PastAttempt> for TraceAttempt {
             status_code,
             error: String::new(),
             error_kind: attempt.failure.map(|kind| kind.as_str()),
+            answer_incomplete: attempt.is_answer_incomplete(),
             next_at: next.map(|(next_ms, _)| next_ms as f64 / 1e3),
             next_because: next.map(|(_, because)| because.as_str()),
         }

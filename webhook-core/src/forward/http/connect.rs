@@ -27,6 +27,7 @@ use super::{
     pool::{Connection, Protocol},
     resolve::Resolve,
     tls::{Protocols, Tls},
+    watched::Watched,
 };
 use crate::{
     forward::{
@@ -191,6 +192,7 @@ impl Connector {
             && tls.get_ref().1.alpn_protocol() == Some(b"h2")
         {
             let list_bytes = u32::try_from(max_header_bytes).unwrap_or(u32::MAX);
+            let (stream, seen) = Watched::new(stream);
             let (sender, driver) = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
                 .timer(TokioTimer::new())
                 .initial_stream_window_size(256 * 1024)
@@ -201,7 +203,7 @@ impl Connector {
                 .map_err(|error| failure::never_written(Cause::Hyper(error)))?;
             // Ends when the last sender is gone; its error reaches those who wait for an answer.
             tokio::spawn(async move { drop(driver.await) });
-            return Http2::new(sender, authority).map(Protocol::Http2);
+            return Http2::new(sender, authority, seen).map(Protocol::Http2);
         }
         Http1::new(stream, authority, max_header_bytes).await.map(Box::new).map(Protocol::Http1)
     }

@@ -17,7 +17,11 @@ pub(super) type Body = Full<Bytes>;
 pub(super) enum Failure {
     /// The connection ended before it took the request: not a byte of it has left.
     Unwritten(Box<Outgoing>, Cause),
-    /// It ended later; the destination may have seen the request.
+    /// The destination says that it has not processed the request.
+    Unprocessed(Cause),
+    /// It ended before the first byte of an answer; the destination may have seen the request.
+    Silent(Cause),
+    /// It ended later.
     Broken(Cause),
     /// The request does not fit into HTTP.
     Unsendable(ForwardError),
@@ -26,6 +30,8 @@ pub(super) enum Failure {
 /// What ended it.
 pub(super) enum Cause {
     Hyper(hyper::Error),
+    /// TLS ended it, in these words.
+    OfTls(String),
     /// The destination closed it.
     Closed,
     /// The answer says its body's length and codes it in chunks.
@@ -36,16 +42,29 @@ pub(super) enum Cause {
 
 /// hyper did not get an answer. A request that it gives back has not left; `take_back`
 /// makes of it what it was made of.
-pub(super) fn unwritten_or_broken(
+pub(super) fn without_answer(
     mut error: TrySendError<Request<Body>>,
     take_back: impl FnOnce(Request<Body>) -> Outgoing,
+    cause: impl FnOnce(hyper::Error) -> Cause,
 ) -> Failure {
-    match error.take_message() {
-        Some(request) => {
-            Failure::Unwritten(Box::new(take_back(request)), Cause::Hyper(error.into_error()))
-        }
-        None => Failure::Broken(Cause::Hyper(error.into_error())),
+    let request = error.take_message();
+    let error = error.into_error();
+    match request {
+        Some(request) => Failure::Unwritten(Box::new(take_back(request)), cause(error)),
+        None if is_unprocessed(&error) => Failure::Unprocessed(Cause::Hyper(error)),
+        None => Failure::Broken(cause(error)),
     }
+}
+
+/// Whether the destination says that it has not processed the request: the stream is above the
+/// last one of a GOAWAY, or was refused (RFC 9113 section 8.7). h2 ends no other stream with a
+/// GOAWAY of the destination.
+fn is_unprocessed(error: &hyper::Error) -> bool {
+    let Some(error) = error.source().and_then(|source| source.downcast_ref::<h2::Error>()) else {
+        return false;
+    };
+    let is_refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
+    error.is_remote() && (error.is_go_away() || is_refused)
 }
 
 /// The deadline passed while there was no connection yet.
@@ -74,10 +93,34 @@ pub(super) fn broken(cause: Cause) -> ForwardError {
     ForwardError::Broken { reason, source: Some(source), timings: None }
 }
 
+/// The destination has not processed the request.
+pub(super) fn unprocessed(cause: Cause) -> ForwardError {
+    let (reason, source) = cause.told();
+    ForwardError::Unprocessed { reason, source: Some(source), timings: None }
+}
+
+/// A kept connection ended before the first byte of an answer.
+pub(super) fn kept_closed(cause: Cause) -> ForwardError {
+    let (reason, source) = cause.told();
+    ForwardError::KeptClosed { reason, source: Some(source), timings: None }
+}
+
+/// A new connection ended before the first byte of an answer. Many servers that expect TLS end a
+/// request without TLS so.
+pub(super) fn silent(cause: Cause, is_plain: bool) -> ForwardError {
+    let may_expect_tls = is_plain && matches!(cause, Cause::Hyper(_));
+    let (mut reason, source) = cause.told();
+    if may_expect_tls {
+        reason.push_str(MAY_EXPECT_TLS);
+    }
+    ForwardError::Broken { reason, source: Some(source), timings: None }
+}
+
 impl Cause {
     fn told(self) -> (String, Box<dyn StdError + Send + Sync>) {
         match self {
             Self::Hyper(error) => (describe(&error), error.into()),
+            Self::OfTls(words) => (words.clone(), words.into()),
             Self::Closed => (CLOSED_EARLY.to_owned(), CLOSED_EARLY.into()),
             Self::TwoLengths => {
                 let reason = refused("head", "unexpected transfer-encoding");
@@ -97,6 +140,11 @@ fn describe(error: &hyper::Error) -> String {
     }
     let mut deepest: &dyn StdError = error;
     loop {
+        if let Some(h2) = deepest.downcast_ref::<h2::Error>()
+            && let Some(reason) = h2.reason()
+        {
+            return of_http2(h2, reason);
+        }
         if let Some(io) = deepest.downcast_ref::<io::Error>() {
             return describe_io(io);
         }
@@ -107,6 +155,23 @@ fn describe(error: &hyper::Error) -> String {
     }
 }
 
+/// What an error of HTTP/2 says. The texts of the library name its types.
+fn of_http2(error: &h2::Error, reason: h2::Reason) -> String {
+    let code = u32::from(reason);
+    match (error.is_remote(), error.is_go_away()) {
+        (true, true) => format!(
+            "the destination takes no more requests on the connection (GOAWAY with code {code})"
+        ),
+        (true, false) if reason == h2::Reason::REFUSED_STREAM => {
+            "the destination refused the request before it looked at it (REFUSED_STREAM)".to_owned()
+        }
+        (true, false) => {
+            format!("the destination ended the request (RST_STREAM with code {code})")
+        }
+        (false, _) => format!("the destination broke the rules of HTTP/2 (code {code})"),
+    }
+}
+
 /// An answer that is none.
 fn refused(what: &str, why: impl std::fmt::Display) -> String {
     format!("the answer's {what} is refused: {why}")
@@ -114,6 +179,7 @@ fn refused(what: &str, why: impl std::fmt::Display) -> String {
 
 const SPEAKS_TLS: &str =
     "the destination speaks TLS at this port: its address begins with https://";
+const MAY_EXPECT_TLS: &str = "; if it speaks TLS at this port, its address begins with https://";
 const CLOSED_EARLY: &str = "the destination closed the connection before its answer was complete";
 
 /// What went wrong with a connection, in words, also where TLS ended it.

@@ -3,6 +3,7 @@
 use std::{
     future::poll_fn,
     pin::{Pin, pin},
+    sync::Arc,
     task::{Context, Poll, Waker},
 };
 
@@ -18,10 +19,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::{
     connect::Stream,
     failure::{self, Body, Cause, Failure},
+    watched::{Seen, Watched},
 };
 use crate::forward::{
     ForwardError, ForwardResponse,
-    body::{Collected, collect},
+    body::collect,
     message::Outgoing,
     timings::{Stage, Stopwatch},
 };
@@ -30,7 +32,7 @@ use crate::forward::{
 mod tests;
 
 /// What reads and writes, or why no further request can be sent.
-type Driver<S> = Result<http1::Connection<TokioIo<S>, Body>, Ended>;
+type Driver<S> = Result<http1::Connection<TokioIo<Watched<S>>, Body>, Ended>;
 
 /// How a connection ended.
 #[derive(Default)]
@@ -50,6 +52,7 @@ where
     driver: Driver<S>,
     /// The `Host` of requests that do not say another.
     host: HeaderValue,
+    seen: Arc<Seen>,
 }
 
 impl<S> Http1<S>
@@ -63,6 +66,7 @@ where
     ) -> Result<Self, ForwardError> {
         let host = HeaderValue::try_from(authority)
             .map_err(|_| ForwardError::Unsendable("host is not a header value".to_owned()))?;
+        let (stream, seen) = Watched::new(stream);
         let (sender, driver) = http1::Builder::new()
             // Some destinations insist on names in the form `X-Github-Event`.
             .title_case_headers(true)
@@ -70,7 +74,7 @@ where
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|error| failure::never_written(Cause::Hyper(error)))?;
-        Ok(Self { sender, driver: Ok(driver), host })
+        Ok(Self { sender, driver: Ok(driver), host, seen })
     }
 
     /// Whether the next request can be sent. Looks at the socket, so that a close by
@@ -80,22 +84,25 @@ where
         self.driver.is_ok() && self.sender.is_ready()
     }
 
-    /// Sends a request and reads the answer, its body up to `max_bytes`.
+    /// Sends a request and reads the answer, its body up to `max_bytes`. `head` has the answer
+    /// without its body while that is read.
     pub(super) async fn exchange(
         &mut self,
         outgoing: Outgoing,
         max_bytes: usize,
         watch: &mut Stopwatch,
+        head: &mut Option<ForwardResponse>,
     ) -> Result<ForwardResponse, Failure> {
-        let Self { sender, driver, host } = self;
+        let Self { sender, driver, host, seen } = self;
         drive(driver, &mut Context::from_waker(Waker::noop()));
         if let Err(ended) = driver {
             let cause = ended.error.take().map_or(Cause::Closed, Cause::Hyper);
             return Err(Failure::Unwritten(Box::new(outgoing), cause));
         }
+        seen.begin();
         let ends = says_close(&outgoing.headers);
         let exchanged = {
-            let mut exchange = pin!(exchange(sender, outgoing, host, max_bytes, watch));
+            let mut exchange = pin!(exchange(sender, outgoing, host, max_bytes, watch, head));
             poll_fn(|cx| {
                 // What the driver has read is there for the exchange, and what the exchange
                 // wants next for the driver.
@@ -112,6 +119,10 @@ where
         if matches!(driver, Err(Ended { in_tls: true, .. })) {
             return exchanged.map_err(|_| Failure::Broken(Cause::Tls));
         }
+        let exchanged = exchanged.map_err(|failure| match failure {
+            Failure::Broken(cause) if !seen.has_read() => Failure::Silent(cause),
+            failure => failure,
+        });
         // What is left of an answer is not read.
         let is_cut = exchanged.as_ref().is_ok_and(|response| response.truncated);
         if is_cut || ends {
@@ -146,6 +157,7 @@ async fn exchange(
     host: &HeaderValue,
     max_bytes: usize,
     watch: &mut Stopwatch,
+    head: &mut Option<ForwardResponse>,
 ) -> Result<ForwardResponse, Failure> {
     let Outgoing { method, target, host: other_host, headers, body } = outgoing;
     let mut request = Request::new(Full::new(body.clone()));
@@ -158,13 +170,14 @@ async fn exchange(
     sent.extend(headers);
 
     let response = sender.try_send_request(request).await.map_err(|error| {
-        failure::unwritten_or_broken(error, |request| {
+        let take_back = |request: Request<Body>| {
             let (parts, _) = request.into_parts();
             let mut headers = HeaderMap::with_capacity(parts.headers.len());
             // The first is `Host`.
             headers.extend(parts.headers.into_iter().skip(1));
             Outgoing { method: parts.method, target, host: other_host, headers, body }
-        })
+        };
+        failure::without_answer(error, take_back, Cause::Hyper)
     })?;
     watch.enter(Stage::Rest);
     let (parts, body) = response.into_parts();
@@ -172,10 +185,9 @@ async fn exchange(
     if [TRANSFER_ENCODING, CONTENT_LENGTH].iter().all(|name| parts.headers.contains_key(name)) {
         return Err(Failure::Broken(Cause::TwoLengths));
     }
+    let answer = ForwardResponse { headers: parts.headers, ..ForwardResponse::empty(parts.status) };
     let broken = |error| Failure::Broken(Cause::Hyper(error));
-    let Collected { bytes: body, truncated } = collect(body, max_bytes, |_| Ok(()), broken).await?;
-    let answer = ForwardResponse::empty(parts.status);
-    Ok(ForwardResponse { headers: parts.headers, body, truncated, ..answer })
+    answer.with_body(head, collect(body, max_bytes, |_| Ok(()), broken)).await
 }
 
 /// Whether the connection ends with the message.

@@ -1,6 +1,9 @@
 //! HTTP/2 on one connection, which requests share, by hyper.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
 
 use ::http::{
     Request, Response, Uri,
@@ -9,10 +12,13 @@ use ::http::{
 use http_body_util::Full;
 use hyper::{body::Incoming, client::conn::http2};
 
-use super::failure::{self, Body, Cause, Failure};
+use super::{
+    failure::{self, Body, Cause, Failure},
+    watched::Seen,
+};
 use crate::forward::{
     ForwardError, ForwardResponse,
-    body::{Collected, collect},
+    body::collect,
     message::{HostOverride, Outgoing},
     timings::{Stage, Stopwatch},
 };
@@ -22,37 +28,53 @@ use crate::forward::{
 pub(super) struct Http2 {
     sender: http2::SendRequest<Body>,
     authority: Authority,
-    /// Tells one connection from another.
-    identity: Arc<()>,
+    /// How many requests were put on it. The place tells one connection from another.
+    requests: Arc<AtomicU32>,
+    seen: Arc<Seen>,
 }
 
 impl Http2 {
     pub(super) fn new(
         sender: http2::SendRequest<Body>,
         authority: &str,
+        seen: Arc<Seen>,
     ) -> Result<Self, ForwardError> {
         let authority = authority
             .parse()
             .map_err(|_| ForwardError::Unsendable("host is not an authority".to_owned()))?;
-        Ok(Self { sender, authority, identity: Arc::default() })
+        Ok(Self { sender, authority, requests: Arc::default(), seen })
     }
 
     /// Whether `other` is a share of the same connection.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.identity, &other.identity)
+        Arc::ptr_eq(&self.requests, &other.requests)
     }
 
     pub(super) fn is_open(&self) -> bool {
         !self.sender.is_closed()
     }
 
-    /// Sends a request and reads the answer, its body up to `max_response_bytes`.
+    /// Whether more than one request was put on it.
+    pub(super) fn has_others(&self) -> bool {
+        self.requests.load(Ordering::Relaxed) > 1
+    }
+
+    /// Sends a request and reads the answer, its body up to `max_response_bytes`. `head` has the
+    /// answer without its body while that is read.
     pub(super) async fn exchange(
         &mut self,
         outgoing: Outgoing,
         max_response_bytes: usize,
         watch: &mut Stopwatch,
+        head: &mut Option<ForwardResponse>,
     ) -> Result<ForwardResponse, Failure> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let seen = self.seen.clone();
+        // h2 keeps the text of an error alone, and not what it was.
+        let cause = |error| match seen.tls_failure() {
+            Some(words) => Cause::OfTls(words.to_owned()),
+            None => Cause::Hyper(error),
+        };
         let Outgoing { method, target, host, headers, body } = outgoing;
         let mut uri = Parts::default();
         uri.scheme = Some(Scheme::HTTPS);
@@ -67,18 +89,18 @@ impl Http2 {
 
         let response: Response<Incoming> =
             self.sender.try_send_request(request).await.map_err(|error| {
-                failure::unwritten_or_broken(error, |request| {
+                let take_back = |request: Request<Body>| {
                     let (parts, _) = request.into_parts();
                     Outgoing { method: parts.method, target, host, headers: parts.headers, body }
-                })
+                };
+                failure::without_answer(error, take_back, cause)
             })?;
         watch.enter(Stage::Rest);
         let (parts, body) = response.into_parts();
-        let broken = |error| Failure::Broken(Cause::Hyper(error));
-        let Collected { bytes: body, truncated } =
-            collect(body, max_response_bytes, |_| Ok(()), broken).await?;
-        let answer = ForwardResponse::empty(parts.status);
-        Ok(ForwardResponse { headers: parts.headers, body, truncated, ..answer })
+        let empty = ForwardResponse::empty(parts.status);
+        let answer = ForwardResponse { headers: parts.headers, ..empty };
+        let broken = |error| Failure::Broken(cause(error));
+        answer.with_body(head, collect(body, max_response_bytes, |_| Ok(()), broken)).await
     }
 }
 

@@ -30,17 +30,28 @@ pub(super) enum Protocol {
 }
 
 impl Connection {
-    /// Sends a request and reads the answer, its body up to `max_response_bytes`.
+    /// Sends a request and reads the answer, its body up to `max_response_bytes`. `head` has the
+    /// answer without its body while that is read.
     pub(super) async fn exchange(
         &mut self,
         outgoing: Outgoing,
         max_response_bytes: usize,
         watch: &mut Stopwatch,
+        head: &mut Option<ForwardResponse>,
     ) -> Result<ForwardResponse, Failure> {
         match &mut self.protocol {
-            Protocol::Http1(http1) => http1.exchange(outgoing, max_response_bytes, watch).await,
-            Protocol::Http2(http2) => http2.exchange(outgoing, max_response_bytes, watch).await,
+            Protocol::Http1(http1) => {
+                http1.exchange(outgoing, max_response_bytes, watch, head).await
+            }
+            Protocol::Http2(http2) => {
+                http2.exchange(outgoing, max_response_bytes, watch, head).await
+            }
         }
+    }
+
+    /// Whether other requests were put on it, too.
+    pub(super) fn has_others(&self) -> bool {
+        matches!(&self.protocol, Protocol::Http2(http2) if http2.has_others())
     }
 }
 

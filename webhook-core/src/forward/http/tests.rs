@@ -15,12 +15,14 @@ use super::*;
 use crate::guard::AddressGuard;
 
 mod deadline;
+pub(crate) mod http2_server;
 mod raw_server;
 mod refusal;
 mod reuse;
 mod timings;
 mod tls;
 mod tls_server;
+mod unprocessed;
 mod wire;
 
 /// Long enough for a loaded machine, where the deadline is not what is tested.
@@ -43,6 +45,7 @@ fn request(url: &str) -> ForwardRequest {
         timeout: AMPLE,
         tls_verification: true,
         max_response_bytes: 64 * 1024,
+        new_connection: false,
     }
 }
 

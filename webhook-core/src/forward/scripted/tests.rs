@@ -14,6 +14,7 @@ fn request(body: &'static str) -> ForwardRequest {
         timeout: Duration::from_secs(30),
         tls_verification: true,
         max_response_bytes: 4,
+        new_connection: false,
     }
 }
 

@@ -9,14 +9,15 @@ use tokio::time::Instant;
 use super::{
     credentials::Credentials,
     outgoing,
+    reconnect::Reconnects,
     replayed::{Withdrawals, name_replayed},
 };
 use crate::{
     body::cut,
     clock::Timestamp,
-    destination::{Answer, Deadline, Destinations, SendError},
+    destination::{Answer, Deadline, Destinations, FailureKind, SendError},
     forward::ForwardResponse,
-    model::{Attempt, Bucket, Output, Reason, ReplayTotals, Request},
+    model::{Attempt, Bucket, Output, OutputSpec, Reason, ReplayTotals, Request},
     relay::{
         Observer, RelayOptions,
         cluster::DestinationResponse,
@@ -33,6 +34,8 @@ use crate::{
 pub(crate) enum Ending {
     /// The destination answered.
     Answered(Answer),
+    /// The destination said that it took the webhook, and the body of this answer did not end.
+    AnsweredInPart(Box<ForwardResponse>, FailureKind),
     /// There is no answer.
     Unanswered(AttemptFailure),
     /// The function of an internal output has run: clients get it now.
@@ -80,6 +83,8 @@ pub(crate) struct Report {
     pub(super) transformed: Option<Arc<Request>>,
     /// The run of the output's function, when it ran in this turn.
     pub(super) run: Option<NewExecution>,
+    /// The tries of this turn that the destination did not process.
+    pub(super) reconnects: Reconnects,
 }
 
 impl Report {
@@ -114,7 +119,8 @@ impl Report {
 
     fn failed(reason: Reason, detail: &str) -> Self {
         let ending = Ending::Failed(reason, detail.to_owned());
-        Self { ending, duration: Duration::ZERO, transformed: None, run: None }
+        let (duration, reconnects) = (Duration::ZERO, Reconnects::default());
+        Self { ending, duration, transformed: None, run: None, reconnects }
     }
 }
 
@@ -145,7 +151,7 @@ impl Attempter {
             return Report::failed(Reason::Loop, &why);
         }
         let started = Instant::now();
-        let (mut transformed, mut run) = (None, None);
+        let (mut transformed, mut run, mut reconnects) = (None, None, Reconnects::default());
         let ending = match self.transform(bucket, output, pending).await {
             Ok(Some(Transformed { stop: true, run: stopped, .. })) => {
                 run = Some(stopped);
@@ -160,8 +166,8 @@ impl Attempter {
                 match outgoing::refused_path(&output.spec, request) {
                     Some(why) => Ending::Failed(Reason::DestinationRefused, why.to_owned()),
                     None if output.spec.internal => Ending::HandedOver,
-                    None => self.send(output, pending, request).await.map_or_else(
-                        |error| Ending::Unanswered(AttemptFailure::Send(error)),
+                    None => self.send(output, pending, request, &mut reconnects).await.map_or_else(
+                        |error| Ending::of_error(&output.spec, error),
                         Ending::Answered,
                     ),
                 }
@@ -171,7 +177,7 @@ impl Attempter {
                 Ending::Unanswered(failed.into())
             }
         };
-        Report { ending, duration: started.elapsed(), transformed, run }
+        Report { ending, duration: started.elapsed(), transformed, run, reconnects }
     }
 
     /// Runs the output's function, unless there is none or an earlier attempt has run it.
@@ -188,11 +194,31 @@ impl Attempter {
         Box::pin(running).await.map(Some)
     }
 
+    /// Sends it, and again as long as the destination does not process it.
     async fn send(
         &self,
         output: &Output,
         pending: &Pending,
         request: &Request,
+        reconnects: &mut Reconnects,
+    ) -> Result<Answer, SendError> {
+        let deadline = Deadline::after(outgoing::timeout(&output.spec));
+        loop {
+            let is_new = reconnects.needs_new_connection();
+            match self.send_once(output, pending, request, deadline, is_new).await {
+                Err(error) if reconnects.go_on_after(&error, deadline) => {}
+                sent => return sent,
+            }
+        }
+    }
+
+    async fn send_once(
+        &self,
+        output: &Output,
+        pending: &Pending,
+        request: &Request,
+        deadline: Deadline,
+        new_connection: bool,
     ) -> Result<Answer, SendError> {
         let max_response_bytes = if self.waiters.is_awaited(pending.id) {
             self.options.max_answer_bytes
@@ -206,9 +232,10 @@ impl Attempter {
             pending.id,
             max_response_bytes,
         )?;
+        outgoing.new_connection = new_connection;
         name_replayed(pending, &mut outgoing.headers);
         self.observer.sending(pending, &mut outgoing.headers);
-        let (spec, deadline) = (&output.spec, Deadline::after(outgoing::timeout(&output.spec)));
+        let spec = &output.spec;
         if spec.has_credentials() {
             let sending = self.credentials.send(spec, &pending.webhook, outgoing, deadline);
             return Box::pin(sending).await;
@@ -225,17 +252,38 @@ pub(super) fn sent_request<'a>(
     transformed.or(pending.processed.as_deref()).unwrap_or(&pending.webhook.request)
 }
 
+/// Whether the body of an answer is needed to know what becomes of the delivery.
+const fn needs_body(spec: &OutputSpec) -> bool {
+    spec.response_function_id.is_some()
+}
+
 impl Ending {
+    /// The end of an attempt without a whole answer. The destination has said yes with the head
+    /// of a 2xx, unless its body matters, too.
+    fn of_error(spec: &OutputSpec, mut error: SendError) -> Self {
+        match error.head.take_if(|head| head.status.is_success() && !needs_body(spec)) {
+            Some(head) => Self::AnsweredInPart(head, error.kind),
+            None => Self::Unanswered(AttemptFailure::Send(error)),
+        }
+    }
+
     /// Whether a request was made, or could not be made as it is.
     pub(super) fn is_attempt(&self) -> bool {
-        matches!(self, Self::Answered(_) | Self::Unanswered(AttemptFailure::Send(_)))
+        matches!(
+            self,
+            Self::Answered(_)
+                | Self::AnsweredInPart(..)
+                | Self::Unanswered(AttemptFailure::Send(_))
+        )
     }
 
     /// The outcome of an attempt.
     pub(super) fn outcome(&self, now: Timestamp) -> Option<Outcome> {
         let retryable = match self {
             Self::Answered(Answer::Http(response)) => return Some(Outcome::of(Ok(response), now)),
-            Self::Answered(Answer::Ack { .. }) => return Some(Outcome::Success),
+            Self::Answered(Answer::Ack { .. }) | Self::AnsweredInPart(..) => {
+                return Some(Outcome::Success);
+            }
             Self::Answered(Answer::Nack { retryable, .. }) => *retryable,
             Self::Unanswered(AttemptFailure::Send(error)) => error.is_retryable(),
             _ => return None,
@@ -271,6 +319,10 @@ impl Ending {
         };
         let error = match self {
             Self::Answered(Answer::Http(ForwardResponse { status, headers, body, .. })) => {
+                return answered(status.as_u16(), headers, &body);
+            }
+            Self::AnsweredInPart(head, _) => {
+                let ForwardResponse { status, headers, body, .. } = *head;
                 return answered(status.as_u16(), headers, &body);
             }
             Self::Answered(Answer::Ack { detail }) => {

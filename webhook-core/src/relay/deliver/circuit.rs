@@ -32,6 +32,7 @@ impl Judged {
                 Some(429 | 500..) => Self::Fails,
                 _ => Self::Works,
             },
+            Ending::AnsweredInPart(..) => Self::Works,
             Ending::Unanswered(AttemptFailure::Send(error)) => match error.kind {
                 FailureKind::Refused | FailureKind::Unsendable | FailureKind::Credentials => {
                     Self::Nothing

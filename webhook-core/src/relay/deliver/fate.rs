@@ -101,7 +101,9 @@ pub(super) async fn tell(
             Ending::Answered(Answer::Nack { reason, .. })
             | Ending::Failed(_, reason)
             | Ending::Rejected(_, reason) => reason.clone(),
-            Ending::Answered(Answer::Ack { .. }) | Ending::HandedOver => String::new(),
+            Ending::Answered(Answer::Ack { .. })
+            | Ending::AnsweredInPart(..)
+            | Ending::HandedOver => String::new(),
         };
         let event = NotificationEvent::DeliveryFailed;
         let hops = pending.webhook.checks.hops;

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::attempt::{AttemptFailure, Ending};
+use super::{
+    attempt::{AttemptFailure, Ending},
+    reconnect::Unprocessed,
+};
 use crate::{
     clock::Timestamp,
     destination::Answer,
@@ -15,18 +18,29 @@ use crate::{
     store::Pending,
 };
 
-/// The attempts of a delivery after this one, which took `duration` until `now`; none when
-/// it was no attempt, because then there is nothing to add.
+/// A delivery's turn that is over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended<'a> {
+    pub(super) ending: &'a Ending,
+    /// The tries of the same attempt that the destination did not process.
+    pub(super) reconnects: &'a [Unprocessed],
+    /// How long it took until `now`.
+    pub(super) duration: Duration,
+    pub(super) now: Timestamp,
+}
+
+/// The attempts of a delivery after this one; none when it was no attempt, because then there is
+/// nothing to add.
 pub(super) fn after(
     pending: &Pending,
     output: Option<&Output>,
-    ending: &Ending,
-    duration: Duration,
-    now: Timestamp,
+    ended: Ended<'_>,
     due_at: Option<Timestamp>,
 ) -> Option<History> {
+    let Ended { ending, reconnects, duration, now } = ended;
     let (status_code, timings, failure) = match ending {
         Ending::Answered(Answer::Http(it)) => (it.status.as_u16(), it.timings, None),
+        Ending::AnsweredInPart(head, kind) => (head.status.as_u16(), head.timings, Some(*kind)),
         Ending::Answered(Answer::Ack { .. }) => (0, Timings::default(), None),
         Ending::Answered(Answer::Nack { .. }) => (0, Timings::default(), Some(FailureKind::Nack)),
         Ending::Unanswered(AttemptFailure::Send(error)) => {
@@ -38,9 +52,18 @@ pub(super) fn after(
     let began = Timestamp::from_millis(now.as_millis().saturating_sub(millis));
     let number = pending.attempts.saturating_add(1);
     let trigger = trigger(pending, output, began);
-    let mut attempt = PastAttempt::new(number, trigger, began.as_millis(), status_code);
+    let mut attempt = PastAttempt::new(number, trigger, began.as_millis(), 0);
     attempt.queued = began.since(pending.due_at);
-    attempt.failure = failure;
+    let (mut history, mut at) = (None, began);
+    for each in reconnects {
+        at = at + each.timings.total;
+        let next = Some((at.as_millis(), NextBecause::Reconnect));
+        let unprocessed =
+            PastAttempt { failure: Some(each.kind), timings: each.timings, next, ..attempt };
+        history = Some(history.as_ref().unwrap_or(&pending.history).with(unprocessed));
+        attempt = PastAttempt::new(number, Trigger::Reconnect, at.as_millis(), 0);
+    }
+    (attempt.status_code, attempt.failure) = (status_code, failure);
     // Another forwarder may not tell.
     let is_told = timings != Timings::default();
     attempt.timings = timings;
@@ -48,7 +71,7 @@ pub(super) fn after(
         attempt.timings.total = duration;
     }
     attempt.next = due_at.map(|due_at| (due_at.as_millis(), because(ending, now, due_at)));
-    Some(pending.history.with(attempt))
+    Some(history.as_ref().unwrap_or(&pending.history).with(attempt))
 }
 
 /// Why an attempt was made that began at `at`. A delivery that was stored later than its

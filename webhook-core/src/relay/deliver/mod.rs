@@ -19,6 +19,7 @@ mod lifecycle;
 pub(super) mod outgoing;
 mod pace;
 mod queue;
+mod reconnect;
 mod replayed;
 mod settle;
 mod slow;

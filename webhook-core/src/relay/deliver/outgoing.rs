@@ -35,6 +35,7 @@ pub(super) fn outgoing(
         body: request.body.clone(),
         tls_verification: spec.tls_verification,
         max_response_bytes,
+        new_connection: false,
     })
 }
 

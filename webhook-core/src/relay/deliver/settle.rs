@@ -6,7 +6,8 @@ use super::{
     attempt::{Report, sent_request},
     fate::{self, Fate, fate, reason},
     findings::Findings,
-    health, history,
+    health,
+    history::{self, Ended},
     queue::OutputQueue,
     timers::Timers,
     workers::Workers,
@@ -54,7 +55,7 @@ impl Settler {
         pending: &Pending,
         report: Report,
     ) {
-        let Report { ending, duration, transformed, run } = report;
+        let Report { ending, duration, transformed, run, reconnects } = report;
         let output_execution_id = run.as_ref().map(|run| run.execution.id);
         let mut runs = Vec::from_iter(run);
         let now = self.clock.now();
@@ -71,7 +72,8 @@ impl Settler {
         let response = is_awaited.then(|| ending.response()).flatten();
         health::judge(queue, at, &ending, now, &self.findings);
         fate::tell(at, pending, &ending, fate, &self.watch).await;
-        let history = history::after(pending, output, &ending, duration, now, due_at);
+        let ended = Ended { ending: &ending, reconnects: reconnects.tries(), duration, now };
+        let history = history::after(pending, output, ended, due_at);
         let mut attempt = ending.into_attempt(duration, self.options.max_logged_response_bytes);
         if let Some((bucket, output)) = at
             && due_at.is_none()

@@ -9,6 +9,7 @@ use crate::{
     admin::Admin,
     clock::Timestamp,
     error::Error,
+    forward::history::PastAttempt,
     model::{
         AnswerFrom, Bucket, Delivery, DuplicateAnswer, Execution, Input, Log, Reason,
         ResponseFromOutput, TraceReceived, seconds,
@@ -144,9 +145,13 @@ fn answer_of(delivery: &Delivery) -> Option<(Timestamp, u16)> {
         return (reported != 0).then_some((delivery.updated_at, reported));
     }
     let attempts = delivery.history.attempts();
-    let answered = attempts.iter().find(|attempt| attempt.status_code != 0)?;
+    let is_whole =
+        |attempt: &&PastAttempt| attempt.status_code != 0 && !attempt.is_answer_incomplete();
+    let answered = attempts.iter().find(is_whole)?;
     let at = Timestamp::from_millis(answered.at_ms) + answered.timings.total;
-    Some((at, answered.status_code))
+    // To the sender an answer that ends no exchange is a 502.
+    let status = if answered.status_code < 200 { 502 } else { answered.status_code };
+    Some((at, status))
 }
 
 /// The status that is sent for one that was stated: 0 stands for 200.

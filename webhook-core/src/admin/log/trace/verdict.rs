@@ -46,6 +46,9 @@ pub(super) fn verdict(
             "the destination took it".to_owned()
         }
         (None, 0) => "there was no answer".to_owned(),
+        (None, code) if delivery.is_answer_incomplete() => {
+            format!("the answer was {code}, without its whole body,")
+        }
         (None, code) => format!("the answer was {code}"),
     };
     let number = delivery.attempts;

@@ -101,12 +101,14 @@ fn answered(pieces: Vec<Vec<u8>>, max_bytes: usize) -> Result<(ForwardResponse, 
     let open = scripted(pieces);
     let mut kept = connection(&open);
     let mut watch = Stopwatch::start();
-    let reusable =
-        at_once(kept.exchange(post(), max_bytes, &mut watch)).is_some() && kept.is_ready();
+    let reusable = at_once(kept.exchange(post(), max_bytes, &mut watch, &mut None)).is_some()
+        && kept.is_ready();
     let mut closed = connection(&Scripted { closes: true, ..open });
-    match at_once(closed.exchange(post(), max_bytes, &mut watch)).expect("all there") {
+    match at_once(closed.exchange(post(), max_bytes, &mut watch, &mut None)).expect("all there") {
         Ok(response) => Ok((response, reusable)),
-        Err(Failure::Broken(cause)) => Err(failure::broken(cause).to_string()),
+        Err(Failure::Broken(cause) | Failure::Silent(cause)) => {
+            Err(failure::broken(cause).to_string())
+        }
         Err(_) => panic!("neither answered nor broken"),
     }
 }
@@ -213,7 +215,8 @@ fn a_body_is_sent_in_as_many_writes_as_it_takes() {
         let stream = scripted(vec!["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".into()]);
         let mut connection = connection(&Scripted { takes, ..stream.clone() });
         let mut watch = Stopwatch::start();
-        let exchange = connection.exchange(outgoing(Method::PUT, body.clone()), 0, &mut watch);
+        let (put, mut head) = (outgoing(Method::PUT, body.clone()), None);
+        let exchange = connection.exchange(put, 0, &mut watch, &mut head);
         assert!(at_once(exchange).expect("all there").is_ok());
         let head =
             format!("PUT /b?c HTTP/1.1\r\nHost: a.example\r\nContent-Length: {length}\r\n\r\n");
@@ -229,7 +232,9 @@ fn a_request_that_says_close_is_the_last() {
     let mut connection = connection(&stream);
     let (mut outgoing, mut watch) = (outgoing(Method::POST, Bytes::new()), Stopwatch::start());
     outgoing.headers.insert("connection", "close".parse().expect("a value"));
-    assert!(at_once(connection.exchange(outgoing, 0, &mut watch)).expect("all there").is_ok());
+    let mut head = None;
+    let exchange = connection.exchange(outgoing, 0, &mut watch, &mut head);
+    assert!(at_once(exchange).expect("all there").is_ok());
     assert!(!connection.is_ready());
 }
 
@@ -237,7 +242,8 @@ fn a_request_that_says_close_is_the_last() {
 fn who_speaks_first_gets_no_request() {
     let stream = Scripted { asked: true, ..scripted(vec!["220 mail.example ESMTP\r\n".into()]) };
     let (mut connection, mut watch) = (connection(&stream), Stopwatch::start());
-    let exchange = connection.exchange(outgoing(Method::POST, Bytes::new()), 0, &mut watch);
+    let (post, mut head) = (outgoing(Method::POST, Bytes::new()), None);
+    let exchange = connection.exchange(post, 0, &mut watch, &mut head);
     let Some(Err(Failure::Unwritten(_, cause))) = at_once(exchange) else {
         panic!("not unwritten")
     };

@@ -124,7 +124,7 @@ async fn a_request_on_a_closed_connection_comes_back_unwritten() -> Result<(), F
     let outgoing =
         || Outgoing::new(Method::PUT, &sent.url, sent.headers.clone(), sent.body.clone());
     let Err(Failure::Unwritten(back, _)) =
-        connection.exchange(outgoing()?, 10, &mut Stopwatch::start()).await
+        connection.exchange(outgoing()?, 10, &mut Stopwatch::start(), &mut None).await
     else {
         panic!("not unwritten")
     };
@@ -139,7 +139,7 @@ async fn a_request_that_may_have_arrived_is_not_sent_again() -> Result<(), Forwa
     forwarder.forward(request(&server.url("/"))).await?;
     let error = forwarder.forward(request(&server.url("/"))).await.expect_err("closed on receipt");
     assert!(
-        matches!(error, ForwardError::Broken { .. }) && error.may_have_been_sent(),
+        matches!(error, ForwardError::KeptClosed { .. }) && error.may_have_been_sent(),
         "{error:?}"
     );
     assert_eq!((server.accepted(), server.received().len()), (1, 2));

@@ -4,7 +4,7 @@ use ::http::Version;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{
-    tls_server::{TlsServer, expired, own_authority, self_signed},
+    tls_server::{Identity, TlsServer, expired, own_authority, self_signed},
     *,
 };
 
@@ -100,6 +100,11 @@ async fn a_certificate_that_is_its_own_authority_is_trusted_by_name() -> Result<
     let wanted = "connection failed: tls: the certificate is self-signed: it is its own \
         authority, and no trusted one";
     assert_eq!(said, wanted);
+    if let Some(identity) = Identity::of_openssl() {
+        let server = TlsServer::start(identity, BOTH).await;
+        assert_eq!(connect_error(&forwarder(), &server.url("/")).await, wanted);
+        assert_eq!(trusting(&server).forward(request(&server.url("/"))).await?.body, "payload");
+    }
     let trusting = trusting(&server);
     assert_eq!(trusting.forward(request(&server.url("/"))).await?.body, "payload");
     let other = open_builder()
@@ -127,11 +132,13 @@ async fn plain_http_to_a_port_with_tls_is_told() {
 #[tokio::test]
 async fn a_destination_that_wants_a_certificate_is_told() {
     for version in [&rustls::version::TLS13, &rustls::version::TLS12] {
-        let server = TlsServer::wanting_certificates(version).await;
-        let forwarder = trusting(&server);
-        let error = forwarder.forward(request(&server.url("/"))).await.expect_err("no answer");
-        let said = "tls: the destination wants a client certificate, and none is sent";
-        assert!(error.to_string().ends_with(said), "{error}");
+        for alpn in [&["http/1.1"][..], BOTH] {
+            let server = TlsServer::wanting_certificates(version, alpn).await;
+            let forwarder = trusting(&server);
+            let error = forwarder.forward(request(&server.url("/"))).await.expect_err("no answer");
+            let said = "tls: the destination wants a client certificate, and none is sent";
+            assert!(error.to_string().ends_with(said), "{alpn:?}: {error}");
+        }
     }
 }
 

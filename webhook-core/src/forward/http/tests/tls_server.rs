@@ -19,7 +19,8 @@ use hyper_util::{
 };
 use rcgen::{BasicConstraints, CertificateParams, CertifiedKey, IsCa, KeyPair};
 use rustls::{
-    RootCertStore, ServerConfig, SupportedProtocolVersion, pki_types::PrivateKeyDer,
+    RootCertStore, ServerConfig, SupportedProtocolVersion,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
     server::WebPkiClientVerifier,
 };
 use tokio::{
@@ -45,6 +46,58 @@ pub(super) struct Received {
     pub(super) uri: Uri,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+}
+
+/// A certificate, and its key.
+#[derive(Debug)]
+pub(super) struct Identity {
+    pub(super) certificate: CertificateDer<'static>,
+    pub(super) key: PrivateKeyDer<'static>,
+    pub(super) pem: String,
+}
+
+impl From<CertifiedKey<KeyPair>> for Identity {
+    fn from(CertifiedKey { cert, signing_key }: CertifiedKey<KeyPair>) -> Self {
+        let key = PrivateKeyDer::Pkcs8(signing_key.serialize_der().into());
+        Self { certificate: cert.der().clone(), key, pem: cert.pem() }
+    }
+}
+
+impl Identity {
+    /// What `openssl req -x509` makes; none where there is no openssl.
+    pub(super) fn of_openssl() -> Option<Self> {
+        let made = std::process::Command::new("openssl")
+            .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
+            .args(["-nodes", "-days", "2", "-subj", "/CN=localhost"])
+            .args(["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "-", "-out", "-"])
+            .output();
+        let made = match made {
+            Ok(made) if made.status.success() => made.stdout,
+            _ => {
+                println!("skipped: openssl makes no certificate on this machine");
+                return None;
+            }
+        };
+        Some(Self {
+            certificate: CertificateDer::from_pem_slice(&made).expect("a certificate"),
+            key: PrivateKeyDer::from_pem_slice(&made).expect("a key"),
+            pem: String::from_utf8(made).expect("text"),
+        })
+    }
+}
+
+/// Accepts TLS with this certificate.
+pub(super) fn acceptor(identity: Identity, alpn: &[&str]) -> TlsAcceptor {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("ring has cipher suites for TLS 1.2 and 1.3");
+    let mut config = builder
+        .with_no_client_auth()
+        .with_single_cert(vec![identity.certificate], identity.key)
+        .expect("a usable certificate");
+    config.alpn_protocols = alpn.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
+    TlsAcceptor::from(Arc::new(config))
 }
 
 pub(super) fn self_signed(names: &[&str]) -> CertifiedKey<KeyPair> {
@@ -75,25 +128,28 @@ fn certified(params: CertificateParams) -> CertifiedKey<KeyPair> {
 
 impl TlsServer {
     /// Echoes bodies; the path `/hang` is never answered.
-    pub(super) async fn start(identity: CertifiedKey<KeyPair>, alpn: &[&str]) -> Self {
-        Self::serve(identity, alpn, rustls::ALL_VERSIONS, false).await
+    pub(super) async fn start(identity: impl Into<Identity>, alpn: &[&str]) -> Self {
+        Self::serve(identity.into(), alpn, rustls::ALL_VERSIONS, false).await
     }
 
     /// The same for clients that show a certificate of this server's authority.
-    pub(super) async fn wanting_certificates(version: &'static SupportedProtocolVersion) -> Self {
-        Self::serve(own_authority(), &["http/1.1"], &[version], true).await
+    pub(super) async fn wanting_certificates(
+        version: &'static SupportedProtocolVersion,
+        alpn: &[&str],
+    ) -> Self {
+        Self::serve(own_authority().into(), alpn, &[version], true).await
     }
 
     async fn serve(
-        identity: CertifiedKey<KeyPair>,
+        identity: Identity,
         alpn: &[&str],
         versions: &[&'static SupportedProtocolVersion],
         wants_certificates: bool,
     ) -> Self {
-        let key = PrivateKeyDer::Pkcs8(identity.signing_key.serialize_der().into());
+        let Identity { certificate, key, pem: certificate_pem } = identity;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut roots = RootCertStore::empty();
-        roots.add(identity.cert.der().clone()).expect("a root");
+        roots.add(certificate.clone()).expect("a root");
         let clients = WebPkiClientVerifier::builder_with_provider(roots.into(), provider.clone());
         let clients = clients.build().expect("there is a root");
         let mut config = ServerConfig::builder_with_provider(provider)
@@ -103,7 +159,7 @@ impl TlsServer {
                     true => builder.with_client_cert_verifier(clients),
                     false => builder.with_no_client_auth(),
                 };
-                builder.with_single_cert(vec![identity.cert.der().clone()], key)
+                builder.with_single_cert(vec![certificate], key)
             })
             .expect("a usable certificate");
         config.alpn_protocols = alpn.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
@@ -133,7 +189,7 @@ impl TlsServer {
                 });
             }
         });
-        Self { address, certificate_pem: identity.cert.pem(), accepted, received, serving }
+        Self { address, certificate_pem, accepted, received, serving }
     }
 
     pub(super) fn url(&self, path: &str) -> String {

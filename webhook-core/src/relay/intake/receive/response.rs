@@ -49,8 +49,13 @@ pub(super) fn of_challenge(challenge: Challenge) -> Response<Full<Bytes>> {
     make(status, challenge.headers, challenge.body.into())
 }
 
-/// The destination's response, passed on.
+/// The destination's response, passed on. One such as 101 ends no exchange: to the sender that
+/// is a 502.
 pub(super) fn of_destination(response: DestinationResponse) -> Response<Full<Bytes>> {
+    if response.status.is_informational() {
+        let why = format!("the destination answered {}, which is no final answer", response.status);
+        return text(StatusCode::BAD_GATEWAY, HeaderMap::new(), why);
+    }
     make(response.status, response.headers, response.body)
 }
 
@@ -77,11 +82,15 @@ fn plain(error: &Error) -> Response<Full<Bytes>> {
         kind => kind.status(),
     };
     let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     if let Some(after) = error.retry_after() {
         headers.insert(RETRY_AFTER, HeaderValue::from(after.as_secs().max(1)));
     }
-    make(status, headers, error.to_string().into())
+    text(status, headers, error.to_string())
+}
+
+fn text(status: StatusCode, mut headers: HeaderMap, text: String) -> Response<Full<Bytes>> {
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    make(status, headers, text.into())
 }
 
 fn make(status: StatusCode, mut headers: HeaderMap, body: Bytes) -> Response<Full<Bytes>> {

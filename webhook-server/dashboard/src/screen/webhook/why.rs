@@ -156,7 +156,8 @@ impl From<&TraceAttempt> for Attempt {
             outcome: match (attempt.status_code, attempt.error_kind) {
                 (0, Some(kind)) => format!("no answer: {kind}"),
                 (0, None) => "the destination took it".to_owned(),
-                (code, _) => code.to_string(),
+                (code, Some(_)) => format!("{code}, incomplete"),
+                (code, None) => code.to_string(),
             },
             took: format!("{} ms", attempt.total_ms),
             parts: parts.join(", "),
