@@ -76,8 +76,8 @@ impl<S> Watched<S> {
 }
 
 impl<S: AsyncRead + Unpin> Watched<S> {
-    /// What came of a write. When the destination has ended the connection, what it sent before is
-    /// read first: that says why. Nothing more can come then, so it is there or comes at once.
+    /// The result of a write. A destination that ended the connection may have sent the reason
+    /// before. So its last bytes are read first. They have arrived, because no more can follow.
     fn written<T>(
         &mut self,
         cx: &mut Context<'_>,
