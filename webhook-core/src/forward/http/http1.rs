@@ -96,13 +96,13 @@ where
         let Self { sender, driver, host, seen } = self;
         drive(driver, &mut Context::from_waker(Waker::noop()));
         if let Err(ended) = driver {
-            let cause = ended.error.take().map_or(Cause::Closed, Cause::Hyper);
+            let cause = ended.error.take().map_or(Cause::Closed, |error| seen.cause(error));
             return Err(Failure::Unwritten(Box::new(outgoing), cause));
         }
         seen.begin();
         let ends = says_close(&outgoing.headers);
         let exchanged = {
-            let mut exchange = pin!(exchange(sender, outgoing, host, max_bytes, watch, head));
+            let mut exchange = pin!(exchange(sender, outgoing, host, seen, max_bytes, watch, head));
             poll_fn(|cx| {
                 // What the driver has read is there for the exchange, and what the exchange
                 // wants next for the driver.
@@ -155,6 +155,7 @@ async fn exchange(
     sender: &mut http1::SendRequest<Body>,
     outgoing: Outgoing,
     host: &HeaderValue,
+    seen: &Seen,
     max_bytes: usize,
     watch: &mut Stopwatch,
     head: &mut Option<ForwardResponse>,
@@ -177,7 +178,7 @@ async fn exchange(
             headers.extend(parts.headers.into_iter().skip(1));
             Outgoing { method: parts.method, target, host: other_host, headers, body }
         };
-        failure::without_answer(error, take_back, Cause::Hyper)
+        failure::without_answer(error, take_back, |error| seen.cause(error))
     })?;
     watch.enter(Stage::Rest);
     let (parts, body) = response.into_parts();
@@ -186,7 +187,7 @@ async fn exchange(
         return Err(Failure::Broken(Cause::TwoLengths));
     }
     let answer = ForwardResponse { headers: parts.headers, ..ForwardResponse::empty(parts.status) };
-    let broken = |error| Failure::Broken(Cause::Hyper(error));
+    let broken = |error| Failure::Broken(seen.cause(error));
     answer.with_body(head, collect(body, max_bytes, |_| Ok(()), broken)).await
 }
 

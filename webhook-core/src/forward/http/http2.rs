@@ -13,7 +13,7 @@ use http_body_util::Full;
 use hyper::{body::Incoming, client::conn::http2};
 
 use super::{
-    failure::{self, Body, Cause, Failure},
+    failure::{self, Body, Failure},
     watched::Seen,
 };
 use crate::forward::{
@@ -70,11 +70,7 @@ impl Http2 {
     ) -> Result<ForwardResponse, Failure> {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let seen = self.seen.clone();
-        // h2 keeps the text of an error alone, and not what it was.
-        let cause = |error| match seen.tls_failure() {
-            Some(words) => Cause::OfTls(words.to_owned()),
-            None => Cause::Hyper(error),
-        };
+        let cause = |error| seen.cause(error);
         let Outgoing { method, target, host, headers, body } = outgoing;
         let mut uri = Parts::default();
         uri.scheme = Some(Scheme::HTTPS);

@@ -1,7 +1,7 @@
 //! A transport that notes what an error of hyper does not say.
 
 use std::{
-    io,
+    io::{self, ErrorKind},
     pin::Pin,
     sync::{
         Arc, OnceLock,
@@ -10,9 +10,13 @@ use std::{
     task::{Context, Poll},
 };
 
+use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::tls_words;
+use super::{failure::Cause, tls_words};
+
+/// The most that is read after a write has failed.
+const REST: usize = 16 << 10;
 
 /// What was seen on a connection.
 #[derive(Debug, Default)]
@@ -32,9 +36,26 @@ impl Seen {
         self.has_read.load(Ordering::Relaxed)
     }
 
-    /// How TLS ended the connection, in words.
-    pub(super) fn tls_failure(&self) -> Option<&str> {
-        self.tls.get().map(String::as_str)
+    /// The cause of an error of hyper. hyper does not know it where TLS ended the connection: h2
+    /// keeps the text of an error alone, and a write may fail before the end was read.
+    pub(super) fn cause(&self, error: hyper::Error) -> Cause {
+        match self.tls.get() {
+            Some(words) => Cause::OfTls(words.clone()),
+            None => Cause::Hyper(error),
+        }
+    }
+
+    fn note(&self, read: &Poll<io::Result<()>>, bytes: usize) {
+        match read {
+            Poll::Ready(Ok(())) if bytes > 0 => self.has_read.store(true, Ordering::Relaxed),
+            Poll::Ready(Err(error)) => {
+                if let Some(words) = tls_words::of(error) {
+                    // The first error is the cause of the others.
+                    let _ = self.tls.set(words);
+                }
+            }
+            Poll::Ready(Ok(())) | Poll::Pending => {}
+        }
     }
 }
 
@@ -43,12 +64,42 @@ impl Seen {
 pub(super) struct Watched<S> {
     stream: S,
     seen: Arc<Seen>,
+    /// Read when a write failed, and not handed out yet.
+    rest: BytesMut,
 }
 
 impl<S> Watched<S> {
     pub(super) fn new(stream: S) -> (Self, Arc<Seen>) {
         let seen = Arc::<Seen>::default();
-        (Self { stream, seen: seen.clone() }, seen)
+        (Self { stream, seen: seen.clone(), rest: BytesMut::new() }, seen)
+    }
+}
+
+impl<S: AsyncRead + Unpin> Watched<S> {
+    /// The result of a write. A destination that ended the connection may have sent the reason
+    /// before. So its last bytes are read first. They have arrived, because no more can follow.
+    fn written<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        let is_over = match &written {
+            Poll::Ready(Err(error)) => {
+                matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset)
+            }
+            Poll::Ready(Ok(_)) | Poll::Pending => false,
+        };
+        if is_over && self.rest.is_empty() {
+            let mut bytes = vec![0; REST];
+            let mut buf = ReadBuf::new(&mut bytes);
+            let read = Pin::new(&mut self.stream).poll_read(cx, &mut buf);
+            self.seen.note(&read, buf.filled().len());
+            self.rest.extend_from_slice(buf.filled());
+            if read.is_pending() {
+                return Poll::Pending;
+            }
+        }
+        written
     }
 }
 
@@ -58,35 +109,32 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.rest.is_empty() {
+            let length = self.rest.len().min(buf.remaining());
+            buf.put_slice(&self.rest[..length]);
+            self.rest.advance(length);
+            return Poll::Ready(Ok(()));
+        }
         let before = buf.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buf);
-        match &read {
-            Poll::Ready(Ok(())) if buf.filled().len() > before => {
-                self.seen.has_read.store(true, Ordering::Relaxed);
-            }
-            Poll::Ready(Err(error)) => {
-                if let Some(words) = tls_words::of(error) {
-                    // The first error is the cause of the others.
-                    let _ = self.seen.tls.set(words);
-                }
-            }
-            Poll::Ready(Ok(())) | Poll::Pending => {}
-        }
+        self.seen.note(&read, buf.filled().len() - before);
         read
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        let written = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.written(cx, written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        self.written(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -102,6 +150,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.written(cx, written)
     }
 }
