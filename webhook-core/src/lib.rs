@@ -57,7 +57,7 @@
 //! models and stores, plans and billing. Without it the embedder writes buckets and outputs
 //! into its store and tells the [`relay`](Webhooks::relay) of changes. `time-zones`: crons in other time zones
 //! than UTC. `nats`: messages between relays over NATS. `xml`: rules on the fields of XML
-//! bodies. `compression`: rules, searches and functions on compressed bodies. A schedule or a webhook that needs a missing feature is refused with an error that
+//! bodies. `charsets` and `compression`: rules, searches and functions on bodies in other charsets than UTF-8 and on compressed bodies. A schedule or a webhook that needs a missing feature is refused with an error that
 //! names the feature. `openapi`: `utoipa::ToSchema` for the models. `test-util`: a clock that
 //! tokio's paused time moves and a forwarder that plays a script.
 //!

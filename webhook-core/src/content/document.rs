@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use http::HeaderMap;
 use serde_json::value::RawValue;
 
+#[cfg(feature = "xml")]
+use super::xml::to_json as xml;
 use super::{Content, Format, Unreadable, form, multipart};
 
 /// The data in a body.
@@ -135,19 +137,6 @@ fn lines(text: &str) -> Result<String, Unreadable> {
     }
     list.push(']');
     Ok(list)
-}
-
-#[cfg(feature = "xml")]
-fn xml(text: &str) -> Result<String, Unreadable> {
-    use crate::{wire::json::MAX_XML_DEPTH, xml::Decoder};
-
-    const DECODER: Decoder = Decoder::new(MAX_XML_DEPTH).local_names().ascii_white_space();
-
-    let mut document = DECODER
-        .decode(text)
-        .map_err(|error| Unreadable::new(format!("the body is not XML: {error}")))?;
-    document.sort_all_objects();
-    Ok(document.to_string())
 }
 
 #[cfg(not(feature = "xml"))]

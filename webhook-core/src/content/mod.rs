@@ -1,9 +1,10 @@
 //! The content of a body, as a reader understands it: decompressed, as text in UTF-8, as data.
 //!
 //! Rules, keys of deduplication, searches, functions and pages read bodies here, so that they agree.
-//! What is stored, forwarded and verified are the bytes as they were received.
+//! The relay stores, forwards and verifies the bytes as they were received.
 //!
 //! ```
+//! # #[cfg(feature = "charsets")] {
 //! use http::{HeaderMap, HeaderValue, header::CONTENT_TYPE};
 //! use webhook_core::content::{Content, Document};
 //!
@@ -14,6 +15,7 @@
 //!
 //! let none = Document::read(&headers, br#"{"a":1,"b":}"#).expect_err("it is neither");
 //! assert_eq!(none.to_string(), "the body is not JSON: line 1, column 12: expected value");
+//! # }
 //! # Ok::<(), webhook_core::content::Unreadable>(())
 //! ```
 //!
@@ -21,7 +23,7 @@
 //!
 //! 1. `Content-Encoding` is undone: `gzip`, `deflate` and `br`, with the feature `compression`, up
 //!    to [`MAX_CONTENT_BYTES`].
-//! 2. The bytes become text by the byte order mark, else by the `charset` of `Content-Type`, else by
+//! 2. With the feature `charsets`, the bytes become text by the byte order mark, else by the `charset` of `Content-Type`, else by
 //!    the XML declaration, else as UTF-8. Bytes that are none become U+FFFD. In a form, each
 //!    name and value is decoded after its percent signs.
 //! 3. The format is JSON, a form, XML, `multipart/form-data` or JSON in lines, as `Content-Type` says; when that
@@ -38,10 +40,14 @@ mod format;
 mod multipart;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "xml")]
+mod xml;
 
 use std::borrow::Cow;
 
 use http::HeaderMap;
+
+use self::charset::Charset;
 
 pub(crate) use charset::in_utf8;
 pub use document::{Document, json_in};
@@ -86,12 +92,10 @@ impl<'a> Content<'a> {
 
     /// Its text in UTF-8. The values of a form in another charset are encoded again.
     fn text(self) -> Cow<'a, str> {
-        let charset = charset::of(self.headers, &self.bytes);
+        let charset = Charset::of(self.headers, &self.bytes);
         match self.format() {
-            Some(Format::Form) if charset.is_ascii_compatible() => {
-                charset::form(self.bytes, charset)
-            }
-            _ => charset::text(self.bytes, charset),
+            Some(Format::Form) => charset.form(self.bytes),
+            _ => charset.text(self.bytes),
         }
     }
 }
@@ -110,7 +114,7 @@ pub struct Decoded {
 #[must_use]
 pub fn decoded(headers: &HeaderMap, body: &[u8]) -> Option<Decoded> {
     let content = Content::of(headers, body).ok()?;
-    if charset::of(headers, &content.bytes) != encoding_rs::UTF_8 {
+    if !Charset::of(headers, &content.bytes).is_utf8() {
         let bytes = content.text().into_owned().into_bytes();
         return Some(Decoded { bytes, is_recoded: true });
     }

@@ -8,7 +8,7 @@ use http::{
 };
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Content, Format, Unreadable, form::Values, format::parameter};
+use super::{Content, Format, Unreadable, charset::Charset, form::Values, format::parameter};
 
 /// How many parts are read.
 const MAX_PARTS: usize = 1_000;
@@ -78,7 +78,7 @@ fn field(part: &[u8]) -> Option<(String, Box<RawValue>)> {
     let name = String::from_utf8_lossy(&parameter(disposition, "name")?).into_owned();
     let content = Content { headers: &headers, bytes: Cow::Borrowed(rest) };
     let is_json = headers.contains_key(CONTENT_TYPE) && content.format() == Some(Format::Json);
-    let text = super::charset::text(Cow::Borrowed(rest), super::charset::of(&headers, rest));
+    let text = Charset::of(&headers, rest).text(Cow::Borrowed(rest));
     let value = match is_json.then(|| serde_json::from_str::<Box<RawValue>>(&text)) {
         Some(Ok(value)) => value,
         _ if parameter(disposition, "filename").is_some() => return None,

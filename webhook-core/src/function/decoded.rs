@@ -70,7 +70,7 @@ impl Replaced {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "charsets"))]
 mod tests {
     use std::{collections::BTreeMap, sync::Arc};
 

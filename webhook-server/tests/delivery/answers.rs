@@ -45,7 +45,7 @@ impl Raw {
                         let _ = stream.write_all(answer.as_bytes()).await;
                     }
                     if !closes || receive(&mut stream, &count).await {
-                        // Until the relay closes it, or at once.
+                        // Until the relay closes it, or immediately.
                         while !closes && stream.read(&mut [0; 99]).await.is_ok_and(|read| read > 0)
                         {
                         }

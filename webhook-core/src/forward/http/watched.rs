@@ -18,7 +18,7 @@ use super::{failure::Cause, tls_words};
 /// The most that is read after a write has failed.
 const REST: usize = 16 << 10;
 
-/// What was seen on a connection.
+/// The bytes and the end of a connection, as far as they were seen.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     has_read: AtomicBool,

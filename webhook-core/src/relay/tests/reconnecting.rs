@@ -1,4 +1,4 @@
-//! What a destination has not processed is sent again at once, and costs no attempt.
+//! A request that a destination has not processed is sent again immediately, and costs no attempt.
 
 use futures_util::future::join_all;
 
@@ -32,7 +32,7 @@ fn once() -> OutputSpec {
     OutputSpec { destination: HOOK.into(), retries: -1, ..OutputSpec::default() }
 }
 
-/// What becomes of a webhook whose requests are answered so.
+/// The log of a webhook whose requests get these answers.
 async fn sent(answers: impl IntoIterator<Item = Answer>, spec: OutputSpec) -> (World, Log) {
     let mut world = World::new().await;
     world.forwarder.script(HOOK, answers);

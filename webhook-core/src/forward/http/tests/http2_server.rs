@@ -32,7 +32,7 @@ const ACK: u8 = 1;
 /// `:status: 200` in the static table of HPACK.
 const STATUS_200: &[u8] = &[0x88];
 
-/// Processes so many requests of each connection, and says with GOAWAY that it processed no
+/// Processes a number of requests of each connection, and says with GOAWAY that it processed no
 /// other. Its certificate is signed by itself.
 #[derive(Debug)]
 pub(crate) struct GoingAway {
