@@ -45,7 +45,7 @@ async fn send(
 ) {
     let request = server.anonymous("POST", &input_path(bucket));
     let request =
-        headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        headers.iter().fold(request, |request, (name, value)| request.header(name, value));
     request.body(body.into()).send().await.expect(200);
 }
 
