@@ -31,13 +31,16 @@ impl<'a> Document<'a> {
     /// [`Unreadable`] when the body is not what its headers or its first byte say.
     pub fn read(headers: &'a HeaderMap, body: &'a [u8]) -> Result<Option<Self>, Unreadable> {
         let content = Content::of(headers, body)?;
-        let Some(format) = content.format() else { return Ok(None) };
-        let document = match format {
+        content.format().map(|format| Self::of(content, format)).transpose()
+    }
+
+    fn of(content: Content<'a>, format: Format) -> Result<Self, Unreadable> {
+        Ok(match format {
             Format::Json => Self::Json(json(content.text())?),
             Format::JsonLines => Self::Json(Cow::Owned(lines(&content.text())?)),
             Format::Xml => Self::Xml(xml(&content.text())?),
             Format::Multipart => {
-                Self::Json(Cow::Owned(multipart::to_json(headers, &content.bytes)?))
+                Self::Json(Cow::Owned(multipart::to_json(content.headers, &content.bytes)?))
             }
             Format::Form => {
                 let text = content.text();
@@ -46,8 +49,7 @@ impl<'a> Document<'a> {
                     None => Self::Form(text),
                 }
             }
-        };
-        Ok(Some(document))
+        })
     }
 
     /// All of it as JSON text. A form is an object of texts, and of lists where a name repeats.
@@ -59,16 +61,6 @@ impl<'a> Document<'a> {
             Self::Form(text) => form::to_json(text.as_bytes()).map(Cow::Owned),
         }
     }
-
-    /// The same without a copy where the body is JSON.
-    #[must_use]
-    pub fn into_json(self) -> Option<Cow<'a, str>> {
-        match self {
-            Self::Json(text) => Some(text),
-            Self::Payload(text) | Self::Xml(text) => Some(Cow::Owned(text)),
-            Self::Form(text) => form::to_json(text.as_bytes()).map(Cow::Owned),
-        }
-    }
 }
 
 /// The body as JSON text, for a reader that knows nothing else. None when the bytes are that text,
@@ -76,19 +68,19 @@ impl<'a> Document<'a> {
 #[must_use]
 pub fn json_in(headers: &HeaderMap, body: &[u8]) -> Option<String> {
     let content = Content::of(headers, body).ok()?;
-    let json = match content.format()? {
-        Format::Json if matches!(content.bytes, Cow::Borrowed(_)) => match content.text() {
-            Cow::Borrowed(text) if text.len() == body.len() => return None,
-            text => return Some(json(text).ok()?.into_owned()),
+    match content.format()? {
+        Format::Xml => None,
+        // Most bodies are this one, and are not parsed.
+        Format::Json => match content.text() {
+            Cow::Borrowed(text) if text.len() == body.len() => None,
+            text => Some(json(text).ok()?.into_owned()),
         },
-        Format::Json | Format::JsonLines | Format::Multipart => Document::read(headers, body),
-        Format::Form => match Document::read(headers, body) {
-            Ok(Some(Document::Payload(text))) => return Some(text),
-            _ => return None,
+        format => match Document::of(content, format).ok()? {
+            Document::Json(text) => Some(text.into_owned()),
+            Document::Payload(text) => Some(text),
+            Document::Xml(_) | Document::Form(_) => None,
         },
-        Format::Xml => return None,
-    };
-    json.ok()??.into_json().map(Cow::into_owned)
+    }
 }
 
 /// The JSON in the field `payload`, when the form has no other.

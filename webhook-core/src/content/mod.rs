@@ -6,7 +6,7 @@
 //! ```
 //! # #[cfg(feature = "charsets")] {
 //! use http::{HeaderMap, HeaderValue, header::CONTENT_TYPE};
-//! use webhook_core::content::{Content, Document};
+//! use webhook_core::content::Document;
 //!
 //! let latin = HeaderValue::from_static("application/x-www-form-urlencoded; charset=windows-1252");
 //! let headers = HeaderMap::from_iter([(CONTENT_TYPE, latin)]);

@@ -184,7 +184,8 @@ mod compressed {
     fn read(encoding: &str, body: &[u8]) -> Result<String, String> {
         let headers = headers(&[(CONTENT_ENCODING, encoding), (CONTENT_TYPE, "application/json")]);
         let document = Document::read(&headers, body).map_err(|error| error.to_string())?;
-        Ok(document.and_then(Document::into_json).unwrap_or_default().into_owned())
+        let json = document.as_ref().and_then(Document::to_json);
+        Ok(json.unwrap_or_default().into_owned())
     }
 
     #[test]

@@ -49,6 +49,15 @@ async fn send(
     request.body(body.into()).send().await.expect(200);
 }
 
+/// A server whose input knows duplicates by a field of the payload.
+async fn keyed_by(name: &str) -> (Server, Value) {
+    let server = Server::start().await;
+    let bucket = server.bucket("events").await;
+    let key = json!([{"source": "payload", "name": name}]);
+    server.set_default_input(&bucket, json!({ "deduplication": { "key": key } })).await;
+    (server, bucket)
+}
+
 async fn total(server: &Server, query: &str) -> Value {
     server.get(&format!("/v1/logs?{query}")).await.expect(200).json()["total"].clone()
 }
@@ -66,10 +75,7 @@ async fn output(server: &Server, bucket: &Value, rules: Value, function: &str) -
 #[tokio::test]
 async fn a_body_in_another_charset_is_read_by_all_and_leaves_as_it_came() {
     const LATIN: &[u8] = b"{\"ref\":\"x\",\"m\":\"caf\xe9\"}";
-    let server = Server::start().await;
-    let bucket = server.bucket("events").await;
-    let key = json!([{"source": "payload", "name": "m"}]);
-    server.set_default_input(&bucket, json!({ "deduplication": { "key": key } })).await;
+    let (server, bucket) = keyed_by("m").await;
     let tell = function(&server, "js", TELL).await;
     let sink = output(&server, &bucket, is("m", "café"), &tell).await;
     let latin = [("content-type", "application/json; charset=ISO-8859-1")];
@@ -88,10 +94,7 @@ async fn a_body_in_another_charset_is_read_by_all_and_leaves_as_it_came() {
 #[tokio::test]
 async fn one_byte_that_is_no_text_hides_no_other_field() {
     const BROKEN: &[u8] = b"{\"ref\":\"x\",\"m\":\"caf\xe9\"}";
-    let server = Server::start().await;
-    let bucket = server.bucket("events").await;
-    let key = json!([{"source": "payload", "name": "ref"}]);
-    server.set_default_input(&bucket, json!({ "deduplication": { "key": key } })).await;
+    let (server, bucket) = keyed_by("ref").await;
     let tell = function(&server, "js", TELL).await;
     let sink = output(&server, &bucket, is("ref", "x"), &tell).await;
     for _ in 0..2 {

@@ -1,5 +1,7 @@
+use std::time::Duration;
+
 use super::*;
-use crate::sink::Reply;
+use crate::{harness::PATIENCE, sink::Reply};
 
 #[tokio::test]
 async fn it_is_tried_until_it_succeeds_with_the_same_id_and_bytes() {
@@ -31,4 +33,42 @@ async fn a_final_answer_is_not_tried_again() {
     assert_eq!(bodies, ["gone", "too"]);
     let log = server.log();
     assert!(!log.contains("retry_in_ms"), "{log}");
+}
+
+/// An output without a schedule waits a second after its first attempt, and with the default
+/// schedule `medium` ten.
+#[tokio::test]
+async fn the_default_schedule_is_of_the_operator_and_medium_with_dev() {
+    let schedule = "WEBHOOK_DEFAULT_SCHEDULE";
+    let (dev, medium) = (("WEBHOOK_DEV", "true"), (schedule, "medium"));
+    for (options, seconds) in [
+        (&[][..], 0.9..6.0),
+        (&[medium], 9.0..20.0),
+        (&[dev], 9.0..20.0),
+        (&[dev, (schedule, "interface")], 0.9..6.0),
+    ] {
+        let sink = Sink::scripted(|_| Reply::Status(503)).await;
+        let server = Server::start_with(options).await;
+        let bucket = server.bucket("events").await;
+        server.output(&bucket, json!({ "name": "sink", "destination": sink.base })).await;
+        server.anonymous("POST", &input_path(&bucket)).body("x").send().await.expect(200);
+        sink.received(1).await;
+        let attempt = tokio::time::timeout(PATIENCE, async {
+            loop {
+                let log = server.get("/v1/logs").await.expect(200).json()["data"][0].clone();
+                let trace = format!("/v1/logs/{}/trace", id(&log));
+                let trace = server.get(&trace).await.expect(200).json();
+                if trace["attempts"][0]["next_at"].is_f64() {
+                    return trace["attempts"][0].clone();
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        });
+        let attempt = attempt.await.expect("the outcome is written");
+        let moment = |name: &str| attempt[name].as_f64().expect("a moment");
+        // The wait counts from the end of the attempt.
+        let took = attempt["total_ms"].as_f64().expect("a duration") / 1e3;
+        let wait = moment("next_at") - moment("at") - took;
+        assert!(seconds.contains(&wait), "{options:?}: {wait} s, {attempt}");
+    }
 }

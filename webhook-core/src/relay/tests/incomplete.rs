@@ -30,11 +30,7 @@ async fn delivered(answer: Answer, spec: OutputSpec) -> (World, Log) {
         created.expect("a new function");
     }
     world.output(OutputSpec { destination: HOOK.into(), ..spec }).await;
-    world.deliver().await;
-    world.post("x").await;
-    world.forwarder.finished(1).await;
-    let log = world.outcome_of_request(0).await;
-    world.stop().await;
+    let log = world.deliver_one().await;
     (world, log)
 }
 

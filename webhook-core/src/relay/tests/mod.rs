@@ -131,6 +131,16 @@ impl World {
         tokio::task::yield_now().await;
     }
 
+    /// Delivers one webhook, and then stops. The log of that webhook.
+    async fn deliver_one(&mut self) -> Log {
+        self.deliver().await;
+        self.post("x").await;
+        self.forwarder.finished(1).await;
+        let log = self.outcome_of_request(0).await;
+        self.stop().await;
+        log
+    }
+
     /// Stops to deliver and waits for what is in flight.
     async fn stop(&mut self) {
         let (stop, dispatcher) = self.dispatcher.take().expect("it delivers");

@@ -37,11 +37,7 @@ async fn sent(answers: impl IntoIterator<Item = Answer>, spec: OutputSpec) -> (W
     let mut world = World::new().await;
     world.forwarder.script(HOOK, answers);
     world.output(spec).await;
-    world.deliver().await;
-    world.post("x").await;
-    world.forwarder.finished(1).await;
-    let log = world.outcome_of_request(0).await;
-    world.stop().await;
+    let log = world.deliver_one().await;
     (world, log)
 }
 

@@ -7,7 +7,7 @@ use webhook_core::{
     model::{AuthType, LogRetention},
 };
 
-use crate::harness::House;
+use crate::harness::{House, select};
 
 #[tokio::test]
 async fn a_bucket_is_made_changed_and_deleted() -> Result<(), Error> {
@@ -67,6 +67,17 @@ async fn a_bucket_that_is_not_empty_is_deleted_when_that_is_said() -> Result<(),
     let answer = house.post(&path, &[]).await.expect(412);
     assert_eq!(answer.texts("[role=alert]").len(), 1);
     house.post(&path, &[("force", "true")]).await.expect(303);
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_form_of_a_new_output_suggests_a_schedule() -> Result<(), Error> {
+    let house = House::build().await?;
+    let page = house.get(&format!("/dashboard/buckets/{}/outputs/new", house.bucket.id)).await;
+    let html = page.expect(200).html();
+    let chosen = select("[name='durability.schedule'] [value=medium][selected]");
+    assert_eq!(html.select(&chosen).count(), 1);
+    assert_eq!(html.select(&select("[name='durability.enabled'][checked]")).count(), 1);
     Ok(())
 }
 

@@ -13,7 +13,7 @@
   const isObject = (value) => typeof value === "object" && value !== null;
   // GitHub and Slack send a form whose one field, payload, is the JSON.
   const FORM = "payload=", ofUrl = (name, value) => $.module("url." + name, "text", ["t" + value]);
-  const given = () => {
+  const content = () => {
     const body = r.body, type = apply(toLowerCase, r.headers["content-type"] ?? "", []);
     isForm = apply(includes, type, ["x-www-form-urlencoded"]) && apply(slice, body, [0, FORM.length]) === FORM &&
       !apply(includes, body, ["&"]);
@@ -22,7 +22,7 @@
   const write = (value) => { r.body = isForm ? FORM + ofUrl("encode", value) : value; };
   const payload = (style) => {
     let value;
-    try { value = parse(given()); } catch (error) {
+    try { value = parse(content()); } catch (error) {
       throw new TypeError(style + " is given the payload, and the body is not JSON: " + error.message);
     }
     json = stringify(value);
@@ -108,7 +108,7 @@
   const REQUEST = { __proto__: null, headers: 1, body: 1, query: 1, parsed_query: 1, path: 1 };
   const document = () => {
     try {
-      const body = given(), start = apply(trimStart, body, [])[0];
+      const body = content(), start = apply(trimStart, body, [])[0];
       const named = apply(includes, r.headers["content-type"] ?? "", ["json"]);
       if (!named && start !== "{" && start !== "[") throw undefined;
       const value = parse(body);

@@ -1,6 +1,6 @@
 //! The key of a webhook: two webhooks of an input with the same key are duplicates.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, cell::OnceCell, collections::BTreeMap};
 
 use http::Method;
 use ring::digest::{Context, SHA256};
@@ -62,18 +62,37 @@ impl Hash {
 
 fn key(spec: &Deduplication, request: &Request) -> Option<[u8; 32]> {
     let mut hash = Hash::new("parts");
+    let body = Body { request, json: OnceCell::new() };
     for part in &spec.key {
-        values(part, request, &mut hash)?;
+        values(part, &body, &mut hash)?;
     }
     if spec.content || spec.key.is_empty() {
-        content(spec, request, &mut hash);
+        content(spec, &body, &mut hash);
     }
     Some(hash.end())
 }
 
+/// A request whose body is read when a part of it is asked for.
+struct Body<'a> {
+    request: &'a Request,
+    json: OnceCell<Option<Cow<'a, str>>>,
+}
+
+impl Body<'_> {
+    /// The body as JSON text, with numbers as they were written.
+    fn json(&self) -> Option<&str> {
+        let Request { headers, body, .. } = self.request;
+        let read = || match Document::read(headers, body).ok()?? {
+            Document::Json(text) => Some(text),
+            document => document.to_json().map(|text| Cow::Owned(text.into_owned())),
+        };
+        self.json.get_or_init(read).as_deref()
+    }
+}
+
 /// All values of the part; none if it is missing.
-fn values(KeyPart { source, name }: &KeyPart, request: &Request, hash: &mut Hash) -> Option<()> {
-    let mut count = 0_u64;
+fn values(KeyPart { source, name }: &KeyPart, body: &Body<'_>, hash: &mut Hash) -> Option<()> {
+    let (request, mut count) = (body.request, 0_u64);
     match source {
         KeySource::Header => {
             for value in request.headers.get_all(&**name) {
@@ -88,10 +107,9 @@ fn values(KeyPart { source, name }: &KeyPart, request: &Request, hash: &mut Hash
             }
         }
         KeySource::Payload => {
-            let document = json(request)?;
-            let at_path = raw(&document).and_then(|value| at(value, name)).map(Cow::into_owned);
+            let value = at(body.json()?, name).map(Cow::into_owned);
             // A rule also finds a value behind a text that is JSON.
-            let value = at_path.or_else(|| value_at(request, name).filter(|it| it != "null"))?;
+            let value = value.or_else(|| value_at(request, name).filter(|it| it != "null"))?;
             hash.part(value.as_bytes());
             count += 1;
         }
@@ -101,7 +119,8 @@ fn values(KeyPart { source, name }: &KeyPart, request: &Request, hash: &mut Hash
 }
 
 /// Method, path, query and body, without what is excluded.
-fn content(spec: &Deduplication, request: &Request, hash: &mut Hash) {
+fn content(spec: &Deduplication, read: &Body<'_>, hash: &mut Hash) {
+    let request = read.request;
     let Request { method, extra_path, raw_query, headers: _, body } = request;
     hash.part(Method::as_str(method).as_bytes());
     hash.part(extra_path.as_bytes());
@@ -118,8 +137,7 @@ fn content(spec: &Deduplication, request: &Request, hash: &mut Hash) {
         }
     }
     let paths: Vec<_> = excluded("payload.").map(|path| path.split('.').collect()).collect();
-    let document = if paths.is_empty() { None } else { json(request) };
-    match document.as_deref().and_then(raw) {
+    match if paths.is_empty() { None } else { read.json() } {
         Some(document) => without(document, &paths, hash),
         None => hash.part(body),
     }
@@ -129,34 +147,25 @@ fn query(request: &Request) -> form_urlencoded::Parse<'_> {
     form_urlencoded::parse(request.raw_query.as_bytes())
 }
 
-/// The body as JSON text, with numbers as they were written.
-fn json(request: &Request) -> Option<Cow<'_, str>> {
-    Document::read(&request.headers, &request.body).ok()??.into_json()
-}
-
-fn raw(document: &str) -> Option<&RawValue> {
-    serde_json::from_str(document).ok()
-}
-
 type Object<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
-fn object(value: &RawValue) -> Option<Object<'_>> {
-    value.get().starts_with('{').then(|| serde_json::from_str(value.get()).ok()).flatten()
+fn object(value: &str) -> Option<Object<'_>> {
+    value.starts_with('{').then(|| serde_json::from_str(value).ok()).flatten()
 }
 
-fn list(value: &RawValue) -> Option<Vec<&RawValue>> {
-    value.get().starts_with('[').then(|| serde_json::from_str(value.get()).ok()).flatten()
+fn list(value: &str) -> Option<Vec<&RawValue>> {
+    value.starts_with('[').then(|| serde_json::from_str(value).ok()).flatten()
 }
 
 /// The text of what is at the dotted path; `null` is missing.
-fn at<'a>(mut value: &'a RawValue, path: &str) -> Option<Cow<'a, str>> {
+fn at<'a>(mut value: &'a str, path: &str) -> Option<Cow<'a, str>> {
     for segment in path.split('.') {
         value = match object(value) {
-            Some(object) => object.get(segment).copied()?,
-            None => list(value)?.get(segment.parse::<usize>().ok()?).copied()?,
+            Some(object) => object.get(segment)?.get(),
+            None => list(value)?.get(segment.parse::<usize>().ok()?)?.get(),
         };
     }
-    match value.get() {
+    match value {
         "null" => None,
         text if text.starts_with('"') => serde_json::from_str(text).ok().map(Cow::Owned),
         text => Some(Cow::Borrowed(text)),
@@ -164,30 +173,30 @@ fn at<'a>(mut value: &'a RawValue, path: &str) -> Option<Cow<'a, str>> {
 }
 
 /// A document without what is at the paths. It goes as deep as they do.
-fn without(value: &RawValue, paths: &[Vec<&str>], hash: &mut Hash) {
+fn without(value: &str, paths: &[Vec<&str>], hash: &mut Hash) {
     let below = |segment: &str| -> Vec<Vec<&str>> {
         let inside = paths.iter().filter(|path| path.first() == Some(&segment));
         inside.map(|path| path.iter().skip(1).copied().collect()).collect()
     };
-    let mut entry = |key: &str, value: &RawValue| {
+    let mut entry = |key: &str, value: &str| {
         let paths = below(key);
         if paths.iter().any(Vec::is_empty) {
             return;
         }
         hash.part(key.as_bytes());
         match paths.is_empty() {
-            true => hash.part(value.get().as_bytes()),
+            true => hash.part(value.as_bytes()),
             false => without(value, &paths, hash),
         }
     };
     if let Some(object) = object(value) {
-        object.iter().for_each(|(key, value)| entry(key, value));
+        object.iter().for_each(|(key, value)| entry(key, value.get()));
         hash.part(b"}");
     } else if let Some(list) = list(value) {
-        list.iter().enumerate().for_each(|(at, value)| entry(&at.to_string(), value));
+        list.iter().enumerate().for_each(|(at, value)| entry(&at.to_string(), value.get()));
         hash.part(b"]");
     } else {
-        hash.part(value.get().as_bytes());
+        hash.part(value.as_bytes());
     }
 }
 
