@@ -62,7 +62,7 @@ use http::{HeaderMap, StatusCode, header::RETRY_AFTER};
 use crate::{
     clock::Timestamp,
     forward::{ForwardError, ForwardResponse},
-    model::{OutputSpec, RetrySchedule},
+    model::{OutputSpec, RetrySchedule, config::outcomes::OutcomeList},
 };
 
 pub use crate::model::config::output::{MAX_CUSTOM_DELAYS, MAX_RETRIES};
@@ -117,6 +117,26 @@ impl Outcome {
             501 | 508 => Self::Final,
             408 | 425 | 500..=599 => Self::Retryable { retry_after: None },
             _ => Self::Final,
+        }
+    }
+}
+
+impl Outcome {
+    /// What an answer of the destination of the output `spec` comes to. The codes in its
+    /// [`outcomes`](OutputSpec::outcomes) come before the usual ones, and after a code in `retry`
+    /// the destination may ask for time.
+    #[must_use]
+    pub(crate) fn of_answer(
+        spec: &OutputSpec,
+        status: StatusCode,
+        headers: &HeaderMap,
+        now: Timestamp,
+    ) -> Self {
+        match spec.outcomes.set().and_then(|outcomes| outcomes.list_of(status)) {
+            None => Self::of_response(status, headers, now),
+            Some(OutcomeList::Success) => Self::Success,
+            Some(OutcomeList::Retry) => Self::Retryable { retry_after: retry_after(headers, now) },
+            Some(OutcomeList::Final) => Self::Final,
         }
     }
 }

@@ -9,6 +9,7 @@ mod seat;
 mod slots;
 mod stream;
 pub(crate) mod tls;
+mod unreadable;
 mod write_timeout;
 
 use std::{future::pending, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
@@ -17,7 +18,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
 };
-use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::{counter::Counter, gauge::Gauge};
 use rustls::ProtocolVersion;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -34,6 +35,7 @@ use seat::Seat;
 use slots::{Slot, Slots};
 use stream::{Linger, Transport};
 use tls::Tls;
+use unreadable::Explained;
 
 use crate::{config::Config, failure::Failure};
 
@@ -99,28 +101,32 @@ struct Common {
     write_timeout: Duration,
     /// How long the server reads on after the last answer.
     linger: Linger,
+    /// Counts the requests that hyper cannot read.
+    unreadable: Counter,
 }
 
 impl Listener {
-    /// An address for all clients; the gauge `open` counts its connections.
+    /// An address for all clients; `open` counts its connections, and `unreadable` its requests that
+    /// are no HTTP.
     pub(crate) fn new(
         socket: TcpListener,
         edge: Edge,
         tls: Option<Arc<Tls>>,
         config: &Config,
         open: Gauge,
+        unreadable: Counter,
     ) -> Self {
         let Config { listen, connection, .. } = config;
         let (all, of_one) = (listen.max_connections, connection.max_connections_per_address);
         let slots = Slots::new(all, of_one, listen.trusted_proxies.clone(), open);
-        Self::with_slots(socket, edge, tls, config, slots)
+        Self::with_slots(socket, edge, tls, config, slots, unreadable)
     }
 
     /// An address for the metrics, with few connections and without TLS.
     pub(crate) fn for_metrics(socket: TcpListener, edge: Edge, config: &Config) -> Self {
         let proxies = config.listen.trusted_proxies.clone();
         let slots = Slots::new(METRICS_CONNECTIONS, usize::MAX, proxies, Gauge::default());
-        Self::with_slots(socket, edge, None, config, slots)
+        Self::with_slots(socket, edge, None, config, slots, Counter::default())
     }
 
     fn with_slots(
@@ -129,6 +135,7 @@ impl Listener {
         tls: Option<Arc<Tls>>,
         config: &Config,
         slots: Arc<Slots>,
+        unreadable: Counter,
     ) -> Self {
         let Config { listen, connection, .. } = config;
         let common = Common {
@@ -141,6 +148,7 @@ impl Listener {
                 timeout: connection.linger_timeout,
                 max_bytes: connection.max_linger_bytes,
             },
+            unreadable,
         };
         let closing = watch::Sender::new(None);
         Self {
@@ -323,7 +331,8 @@ impl Common {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let service = self.edge.connection(peer.ip(), tls, Arc::clone(&seat));
-        let connection = self.http.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        let stream = TokioIo::new(Explained::new(stream, self.unreadable.clone()));
+        let connection = self.http.serve_connection_with_upgrades(stream, service);
         let mut connection = pin!(connection);
         let mut last_request = pin!(last_request(&seat, &mut closing));
         let mut is_closing = false;

@@ -70,6 +70,7 @@ pub(crate) struct Metrics {
     requests: Family<RequestLabels, Counter>,
     request_seconds: Histogram,
     pub(crate) connections: Gauge,
+    pub(crate) unreadable: Counter,
     pub(crate) sockets: Gauge,
     nodes: NodeMetrics,
 }
@@ -172,6 +173,7 @@ impl Metrics {
             requests: Family::default(),
             request_seconds: seconds(),
             connections: Gauge::default(),
+            unreadable: Counter::default(),
             sockets: Gauge::default(),
             nodes: NodeMetrics::new(nats),
         };
@@ -205,6 +207,7 @@ impl Metrics {
             requests,
             request_seconds,
             connections,
+            unreadable,
             sockets,
             nodes: _,
         } = self;
@@ -224,6 +227,8 @@ impl Metrics {
         let name = "request_duration";
         let help = "Duration of requests that are no webhooks";
         registry.register_with_unit(name, help, Unit::Seconds, request_seconds.clone());
+        let help = "Requests that cannot be read as HTTP, and leave no log";
+        registry.register("unreadable_requests", help, unreadable.clone());
         registry.register("connections", "Open connections", connections.clone());
         registry.register("sockets", "Clients connected to the WebSocket", sockets.clone());
     }

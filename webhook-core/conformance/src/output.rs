@@ -8,10 +8,10 @@ use webhook_core::{
     AccountId, BucketId, CronId, ErrorKind, FunctionId, OutputId, Timestamp,
     credentials::{AuthSpec, ClientAuth, OAuth2Auth, SigningFormat, SigningSecret, SigningSpec},
     model::{
-        Bucket, Durability, Extension, Health, OnDisabled, Output, OutputSpec, Pause, Pauses,
-        RateInterval, ReplayMissing, RetrySchedule, Secret, Throttle, ThrottleMode,
+        Bucket, Durability, Extension, Health, OnDisabled, Outcomes, Output, OutputSpec, Pause,
+        Pauses, RateInterval, ReplayMissing, RetrySchedule, Secret, Throttle, ThrottleMode,
     },
-    rule::Rules,
+    rule::{AnswerRules, Rule, Rules},
     store::Stores,
 };
 
@@ -66,6 +66,16 @@ fn rules() -> Rules {
     .expect("the rules are well-formed")
 }
 
+fn outcomes() -> Outcomes {
+    let lists = r#"{"success": ["2xx", "409"], "retry": ["404"], "final": ["500", "3xx"]}"#;
+    serde_json::from_str(lists).expect("the lists are well-formed")
+}
+
+fn success_when() -> AnswerRules {
+    let rule = Rule::status().is_not("202").and(Rule::payload("ok").equals(ODD_TEXT));
+    AnswerRules::try_from(rule).expect("the rules are well-formed")
+}
+
 /// Pauses to the millisecond: one that is over, and one that goes on.
 fn odd_pauses() -> Pauses {
     let pause = |at, until| Pause::new(Timestamp::from_millis(at), until, ODD_TEXT.to_owned());
@@ -102,6 +112,8 @@ fn odd_output(bucket: BucketId, name: &str) -> Output {
                 spec.function_id = Some(FunctionId::generate());
                 spec.response_function_id = Some(FunctionId::generate());
                 spec.health = Extension::Set(Health::default());
+                spec.outcomes = Extension::Set(outcomes());
+                spec.success_when = Some(success_when());
                 spec.headers = written_headers();
                 spec.rules = rules();
                 spec.internal = true;

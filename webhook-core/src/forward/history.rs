@@ -81,7 +81,8 @@ pub struct PastAttempt {
     pub queued: Duration,
     /// The status of the answer; 0 when there was none.
     pub status_code: u16,
-    /// Why there was none. With a status: why the body of the answer did not end.
+    /// Why there was none. With a status: why the body of the answer did not end, or
+    /// [`Unsuccessful`](FailureKind::Unsuccessful).
     pub failure: Option<FailureKind>,
     /// Where the time went; kept to the microsecond, up to 71 minutes each.
     pub timings: Timings,
@@ -108,7 +109,7 @@ impl PastAttempt {
     /// Whether the head of an answer came, and its body did not end.
     #[must_use]
     pub const fn is_answer_incomplete(&self) -> bool {
-        self.status_code > 0 && self.failure.is_some()
+        self.status_code > 0 && !matches!(self.failure, None | Some(FailureKind::Unsuccessful))
     }
 }
 
@@ -191,6 +192,8 @@ words! {
         /// A kept connection ended before the first byte of an answer: the relay sends the webhook
         /// again immediately, on a new connection.
         KeptClosed = 10 "kept_closed",
+        /// There is a whole answer, and it does not pass the rules of the output for a success.
+        Unsuccessful = 11 "unsuccessful",
     }
 }
 

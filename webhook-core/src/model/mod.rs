@@ -47,6 +47,7 @@ pub use crate::model::config::function::{
 pub use crate::model::config::health::{CircuitBreaker, CircuitState, Health};
 pub use crate::model::config::input::{Input, InputSpec, MinTls, ResponseFromOutput};
 pub use crate::model::config::notification::{Notification, NotificationEvent, NotificationSpec};
+pub use crate::model::config::outcomes::{Outcomes, StatusCodes};
 pub use crate::model::config::output::{
     Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule, Throttle,
     ThrottleMode,

@@ -17,8 +17,11 @@ const MAX_JSON_DEPTH: usize = 2 * MAX_DEPTH + 4;
 const VALUE_BYTES: usize = 8;
 
 /// A JSON value no larger than rules may be.
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    let mut budget = Budget { path: Path::default(), bytes_left: MAX_SIZE_BYTES };
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    path: Path,
+) -> Result<Value, D::Error> {
+    let mut budget = Budget { path, bytes_left: MAX_SIZE_BYTES };
     Bounded { budget: &mut budget, depth: 0 }.deserialize(deserializer)
 }
 

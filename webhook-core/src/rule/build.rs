@@ -125,6 +125,11 @@ impl Rule {
         Parameter::named("webhook", "duplicate_of")
     }
 
+    /// The status code of an answer, for rules about answers only.
+    pub fn status() -> Parameter {
+        Parameter::whole("status")
+    }
+
     /// This text itself.
     pub fn text(text: impl Into<String>) -> Parameter {
         Parameter::named("string", text)

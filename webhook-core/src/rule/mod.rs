@@ -115,6 +115,7 @@
 //! and looks at the first [`SLOW_REGEX_STEPS`] ÷ states bytes of a parameter
 //! only: some 50 KB for that example.
 
+mod answer;
 mod bounded;
 mod build;
 #[cfg(feature = "admin")]
@@ -137,12 +138,15 @@ mod tests;
 
 use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
+use http::StatusCode;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 pub use crate::wire::{Error, ErrorKind, Request};
 
+pub use answer::AnswerRules;
+pub(crate) use answer::MAX_ANSWER_BYTES;
 pub use build::{Parameter, Rule};
 #[cfg(feature = "admin")]
 pub use changes::{MAX_CHANGES, RequestChange, RequestChanges, RequestPart};
@@ -151,7 +155,9 @@ pub use explain::{
     ExplainedMatch, ExplainedRule, Explanation, MAX_EXPLAINED_BYTES, MAX_EXPLAINED_VALUE_BYTES,
     MAX_EXPLAINED_VALUES,
 };
+use path::Path;
 pub(crate) use payload::value_at;
+use vocabulary::Of;
 pub use vocabulary::{
     MATCH_TYPES, MatchType, NamedPart, Operand, ParameterName, ParameterSource, SOURCES,
 };
@@ -243,6 +249,19 @@ impl Rules {
         }
     }
 
+    /// Reads rules about `of`.
+    fn read<'de, D: Deserializer<'de>>(deserializer: D, of: Of) -> Result<Self, D::Error> {
+        match bounded::deserialize(deserializer, Path::new(of.field()))? {
+            Value::Null => Ok(Self::default()),
+            Value::Object(json) if json.is_empty() => Ok(Self::default()),
+            Value::Object(json) => {
+                let tree = parse::parse(&json, of).map_err(D::Error::custom)?;
+                Ok(Self { compiled: Some(Arc::new(Compiled { json, tree })) })
+            }
+            _ => Err(D::Error::custom(Path::new(of.field()).invalid("must be an object"))),
+        }
+    }
+
     /// Whether these are no rules, so that every webhook passes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -285,15 +304,7 @@ impl Serialize for Rules {
 
 impl<'de> Deserialize<'de> for Rules {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match bounded::deserialize(deserializer)? {
-            Value::Null => Ok(Self::default()),
-            Value::Object(json) if json.is_empty() => Ok(Self::default()),
-            Value::Object(json) => {
-                let tree = parse::parse(&json).map_err(D::Error::custom)?;
-                Ok(Self { compiled: Some(Arc::new(Compiled { json, tree })) })
-            }
-            _ => Err(D::Error::custom("rules: must be an object")),
-        }
+        Self::read(deserializer, Of::Webhook)
     }
 }
 
@@ -311,12 +322,15 @@ pub struct Subject<'a> {
     pub event: Option<&'a str>,
     /// The first log of the webhook that this one is a duplicate of.
     pub duplicate_of: Option<Uuid>,
+    /// The status, where the request is the answer of a destination.
+    pub(crate) status: Option<StatusCode>,
 }
 
 impl<'a> Subject<'a> {
     /// A request of which nothing else is known.
     #[must_use]
     pub const fn new(request: &'a Request) -> Self {
-        Self { request, remote_addr: None, verified: None, event: None, duplicate_of: None }
+        let (remote_addr, verified, event, duplicate_of, status) = (None, None, None, None, None);
+        Self { request, remote_addr, verified, event, duplicate_of, status }
     }
 }

@@ -18,16 +18,16 @@ use super::{
     tree::{Names, Node, Tree},
     view::Source,
     vocabulary::{
-        self, Kind, MATCH_TYPES, MatchType, NamedPart, OPERATORS, Operator, Origin,
-        ParameterSource, SOURCES,
+        self, Kind, MATCH_TYPES, MatchType, NamedPart, OPERATORS, Of, Operand, Operator, Origin,
+        ParameterSource, Part, SOURCES,
     },
 };
 
 type Object = Map<String, Value>;
 
-/// Compiles the outermost rule.
-pub(super) fn parse(json: &Object) -> Result<Tree, Invalid> {
-    let mut parser = Parser::default();
+/// Compiles the outermost rule of rules about `of`.
+pub(super) fn parse(json: &Object, of: Of) -> Result<Tree, Invalid> {
+    let mut parser = Parser::new(of);
     let root = parser.rule(json, 1)?;
     let names = Names {
         payload: parser.payload_paths.into_iter().collect(),
@@ -36,8 +36,8 @@ pub(super) fn parse(json: &Object) -> Result<Tree, Invalid> {
     Ok(Tree { root, rules: parser.rules, names, reads_payload: parser.reads_payload })
 }
 
-#[derive(Default)]
 struct Parser {
+    of: Of,
     path: Path,
     rules: usize,
     regexes: usize,
@@ -49,6 +49,20 @@ struct Parser {
 }
 
 impl Parser {
+    fn new(of: Of) -> Self {
+        Self {
+            of,
+            path: Path::new(of.field()),
+            rules: 0,
+            regexes: 0,
+            slow_regexes: 0,
+            signatures: 0,
+            payload_paths: BTreeSet::new(),
+            reads_payload: false,
+            query_keys: BTreeSet::new(),
+        }
+    }
+
     fn rule(&mut self, rule: &Object, depth: usize) -> Result<Node, Invalid> {
         if depth > MAX_DEPTH {
             let reason = format_args!("rules are more than {MAX_DEPTH} deep");
@@ -119,6 +133,11 @@ impl Parser {
             let reason = format_args!("unknown type {word:?}; expected one of {known}");
             self.path.invalid_field("type", reason)
         })?;
+        if self.of == Of::Answer && found.operand == Operand::Networks {
+            let reason =
+                format_args!("{word:?} is about the sender of a webhook, not about an answer");
+            return Err(self.path.invalid_field("type", reason));
+        }
         let operand = || match found.operand.field() {
             Some(field) => self.text(object, field).map(|text| text.as_bytes().into()),
             None => Ok(Box::default()),
@@ -159,8 +178,9 @@ impl Parser {
 
     fn source(&mut self, parameter: &Object) -> Result<Source, Invalid> {
         let word = self.text(parameter, "source")?;
-        let source = ParameterSource::of(word).ok_or_else(|| {
-            let known = vocabulary::list(SOURCES.iter().flat_map(ParameterSource::words));
+        let source = ParameterSource::of(word).filter(|it| it.is_of(self.of)).ok_or_else(|| {
+            let sources = SOURCES.iter().filter(|it| it.is_of(self.of));
+            let known = vocabulary::list(sources.flat_map(ParameterSource::words));
             let word = shown(word);
             let reason = format_args!("unknown source {word:?}; expected one of {known}");
             self.path.invalid_field("source", reason)
@@ -201,6 +221,7 @@ impl Parser {
             }
             Origin::EntireQuery => Source::EntireQuery,
             Origin::EntireHeaders => Source::EntireHeaders,
+            Origin::Status => Source::Part(Part::Status),
         })
     }
 

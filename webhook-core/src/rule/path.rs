@@ -6,8 +6,10 @@ use std::fmt;
 const SHOWN_CHARS: usize = 60;
 
 /// The way from the outermost rule to the place that is being read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Path {
+    /// The field that has the rules.
+    root: &'static str,
     steps: Vec<Step>,
 }
 
@@ -26,6 +28,11 @@ pub(super) struct Invalid {
 }
 
 impl Path {
+    /// The outermost rule of the field `root`.
+    pub(super) const fn new(root: &'static str) -> Self {
+        Self { root, steps: Vec::new() }
+    }
+
     pub(super) fn enter(&mut self, key: &str) {
         self.steps.push(Step::Key(shown(key).into_owned()));
     }
@@ -51,7 +58,7 @@ impl Path {
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("rules")?;
+        f.write_str(self.root)?;
         self.steps.iter().try_for_each(|step| match step {
             Step::Key(key) => write!(f, ".{key}"),
             Step::Index(index) => write!(f, "[{index}]"),

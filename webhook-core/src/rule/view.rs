@@ -2,7 +2,7 @@
 
 use std::{cell::OnceCell, net::IpAddr};
 
-use http::HeaderName;
+use http::{HeaderName, StatusCode};
 
 use super::{
     Subject,
@@ -97,7 +97,7 @@ impl<'a> View<'a> {
     }
 
     fn part(&self, part: Part, one: &mut dyn FnMut(Option<&str>)) {
-        let Subject { request, verified, event, duplicate_of, .. } = *self.subject;
+        let Subject { request, verified, event, duplicate_of, status, .. } = *self.subject;
         match part {
             Part::Method => one(Some(request.method.as_str())),
             Part::Path => one(Some(&request.extra_path)),
@@ -106,6 +106,7 @@ impl<'a> View<'a> {
             }
             Part::Verified => one(verified.map(|it| if it { "true" } else { "false" })),
             Part::Event => one(event),
+            Part::Status => one(status.as_ref().map(StatusCode::as_str)),
             Part::DuplicateOf => one(duplicate_of.map(|log| log.to_string()).as_deref()),
         }
     }

@@ -6,7 +6,7 @@
 mod sources;
 
 pub use sources::{NamedPart, ParameterName, ParameterSource, SOURCES};
-pub(crate) use sources::{Origin, Part};
+pub(crate) use sources::{Of, Origin, Part};
 
 use super::{
     number::Comparison,

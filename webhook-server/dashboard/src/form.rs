@@ -95,6 +95,12 @@ impl Form {
         self
     }
 
+    /// One field of an object, also where other forms hide it.
+    pub(crate) fn of_field(self, object: &dyn Described, name: &'static str) -> Self {
+        let found = object.fields().into_iter().find(|(field, _)| field.name == name);
+        self.fields(found.map(|(field, value)| Field::described(name.to_owned(), field, value, "")))
+    }
+
     fn add(&mut self, object: &dyn Described, place: &str, group: &'static str) {
         let unset = object.unset();
         for ((field, value), (_, default)) in object.fields().into_iter().zip(unset.fields()) {

@@ -203,7 +203,9 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         let field = if matches!(&*path, "." | "?") { "body" } else { &path };
         match reason(error.inner()) {
             // Rules say themselves where they are wrong.
-            reason if reason.starts_with("rules") => Error::new(ErrorKind::Invalid, reason),
+            reason if reason.starts_with("rules") || reason.starts_with("success_when") => {
+                Error::new(ErrorKind::Invalid, reason)
+            }
             reason => Error::invalid(field, reason),
         }
     })?;

@@ -42,7 +42,7 @@ pub(super) fn add(schemas: &mut Map<String, Value>) {
         schemas.insert(name.to_owned(), match_schema(&types, operand, more));
     }
     let mut parameters: Vec<(String, Vec<&ParameterSource>)> = Vec::new();
-    for source in SOURCES {
+    for source in SOURCES.iter().filter(|it| it.is_of_webhooks()) {
         let name = schema_name(source);
         match parameters.iter_mut().find(|(known, _)| *known == name) {
             Some((_, sources)) => sources.push(source),

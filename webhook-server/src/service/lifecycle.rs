@@ -101,8 +101,11 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     }
 
     let edge = |router| Edge::new(service.webhooks.clone(), router, &config, &service.tracer);
-    let open = &service.state.metrics().connections;
-    let listener = |socket, edge| Listener::new(socket, edge, tls.clone(), &config, open.clone());
+    let counts = service.state.metrics();
+    let listener = |socket, edge| {
+        let (open, unreadable) = (counts.connections.clone(), counts.unreadable.clone());
+        Listener::new(socket, edge, tls.clone(), &config, open, unreadable)
+    };
     #[cfg(feature = "dashboard")]
     let pages = pages
         .zip(service.dashboard.as_ref())

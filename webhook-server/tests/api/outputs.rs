@@ -214,3 +214,53 @@ async fn delete_answers_what_was_deleted() {
     let stored = server.get(&format!("/v1/buckets/{}", id(&bucket))).await.expect(200).json();
     assert_eq!(stored["outputs"], json!([]));
 }
+
+#[tokio::test]
+async fn how_answers_are_judged_is_kept_replaced_and_reset() {
+    let server = Server::start().await;
+    let bucket = server.bucket("events").await;
+    let rules = json!({"match": {"type": "value", "value": "true",
+        "parameter": {"source": "payload", "name": "ok"}}});
+    let lists = json!({"success": ["2xx", "409"], "retry": ["404"], "final": []});
+    let given = json!({"name": "shop", "destination": "https://example.com/hook",
+        "outcomes": {"success": ["2xx", "409"], "retry": ["404"]}, "success_when": rules});
+    let output = server.output(&bucket, given).await;
+    assert_eq!((&output["outcomes"], &output["success_when"]), (&lists, &rules));
+    let path = format!("/v1/buckets/{}/outputs/{}", id(&bucket), id(&output));
+    let put = async |mut spec: Value| {
+        spec["destination"] = "https://example.com/hook".into();
+        server.request("PUT", &path).json(&spec).send().await
+    };
+    for (spec, named) in [
+        (
+            json!({"outcomes": {"success": ["409"], "final": ["409"]}}),
+            "outcomes.final[0]: 409 is in success",
+        ),
+        (
+            json!({"outcomes": {"retry": ["404", "40x"]}}),
+            "outcomes.retry[1]: \"40x\" must be a code",
+        ),
+        (json!({"outcomes": {"retry": [404]}}), "outcomes.retry[0]"),
+        (json!({"outcomes": {"retries": []}}), "outcomes.retries"),
+        (json!({"outcomes": []}), "outcomes"),
+        (
+            json!({"success_when": {"match": {"type": "value"}}}),
+            "success_when.match.value: is missing",
+        ),
+        (json!({"success_when": []}), "success_when: must be an object"),
+        (json!({"success_when": true}), "success_when: must be an object"),
+        (
+            json!({"rules": {"match": {"type": "exists", "parameter": {"source": "status"}}}}),
+            "rules.match.parameter.source: unknown source \"status\"",
+        ),
+    ] {
+        put(spec).await.expect_error(400, named);
+    }
+    let kept = put(json!({})).await.expect(200).json();
+    assert_eq!((&kept["outcomes"], &kept["success_when"]), (&lists, &rules), "absent keeps");
+    let replaced = json!({"outcomes": {"final": ["5xx"]}});
+    let replaced = put(replaced).await.expect(200).json();
+    assert_eq!(replaced["outcomes"], json!({"success": [], "retry": [], "final": ["5xx"]}));
+    let reset = put(json!({"outcomes": null, "success_when": null})).await.expect(200).json();
+    assert!(reset.get("outcomes").is_none() && reset.get("success_when").is_none(), "{reset}");
+}

@@ -320,3 +320,30 @@ async fn connections_without_a_descriptor_are_summed_up_in_the_log() {
     drop(open);
     server.get("/v1/buckets").await.expect(200);
 }
+
+#[tokio::test]
+async fn a_request_that_is_no_http_gets_the_reason_and_is_counted() {
+    let server = Server::start().await;
+    let answer = async |request: String| {
+        let mut stream = connect(&server).await;
+        stream.write_all(request.as_bytes()).await.expect("it is sent");
+        read_all(&mut stream).await
+    };
+    let target = |target: &str| format!("POST {target} HTTP/1.1\r\nHost: x\r\n\r\n");
+    let mut unreadable = 0;
+    for path in ["/v1/webhooks/a?b=\"", "/v1/webhooks/a?b=<c>", "/v1/webhooks/a>", "/v1/webhooks/`"]
+    {
+        let said = answer(target(path)).await;
+        assert!(said.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{said}");
+        assert!(said.ends_with("and check the names and values of its headers\n"), "{said}");
+        unreadable += 1;
+    }
+    let said = answer("GET / HTTP/1.1\r\nbad name: x\r\n\r\n".to_owned()).await;
+    assert!(said.contains("the request cannot be read as HTTP/1.1"), "{said}");
+    let said = answer(format!("GET / HTTP/1.1\r\na: {}\r\n\r\n", "x".repeat(999_999))).await;
+    assert!(said.starts_with("HTTP/1.1 431") && said.contains("the head of the request"), "{said}");
+    unreadable += 2;
+    let metrics = server.get("/metrics").await.expect(200).text();
+    let line = format!("webhook_unreadable_requests_total {unreadable}\n");
+    assert!(metrics.contains(&line), "{metrics}");
+}

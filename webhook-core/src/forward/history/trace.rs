@@ -44,8 +44,8 @@ pub struct TraceAttempt {
     /// Why there was no answer, of the last attempt only; else empty.
     pub error: String,
     /// The same in one word: `resolve`, `connect`, `tls`, `timeout`, `broken`, `refused`,
-    /// `unsendable`, `credentials`, `nack`, `unprocessed` or `kept_closed`; absent when there was
-    /// a whole answer.
+    /// `unsendable`, `credentials`, `nack`, `unprocessed`, `kept_closed` or `unsuccessful` when the
+    /// answer did not pass `success_when`; absent when there was another whole answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_kind: Option<&'static str>,
     /// Whether the body of the answer did not end; absent when it did, or there was no answer.

@@ -22,6 +22,7 @@ pub(crate) mod function;
 pub(crate) mod health;
 pub(crate) mod input;
 pub(crate) mod notification;
+pub(crate) mod outcomes;
 pub(crate) mod output;
 pub(crate) mod pause;
 pub(crate) mod signature;

@@ -10,12 +10,14 @@ use crate::wire::{
 use http::{HeaderMap, header::HOST, uri::Authority};
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Extension, FunctionMust, Headers, Health, OnDisabled, PausedBy, Pauses, wire};
+use crate::model::{
+    Extension, FunctionMust, Headers, Health, OnDisabled, Outcomes, PausedBy, Pauses, wire,
+};
 use crate::{
     clock::Timestamp,
     error::Error,
     id::{BucketId, CronId, FunctionId, OutputId},
-    rule::Rules,
+    rule::{AnswerRules, Rules},
 };
 
 /// How many `retries` an output may have.
@@ -228,7 +230,23 @@ pub struct OutputSpec {
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Health>))]
     #[field(hidden)]
     pub health: Extension<Health>,
+    /// Which answers are a success, and after which the relay tries again, by status code. It is
+    /// kept, taken away and replaced as `signing`.
+    #[serde(skip_serializing_if = "Extension::is_unset")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Outcomes>))]
+    #[field(hidden)]
+    pub outcomes: Extension<Outcomes>,
+    /// The rules that an answer must pass, too, to be a success. They are rules as in `rules`, over
+    /// the status, the headers and the first 64 KiB of the body. After an answer that does not
+    /// pass, the relay tries again. In an update, absent keeps the value, and `null` resets it.
+    #[serde(deserialize_with = "wire::null_some_default", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    #[field(hidden, label = "An answer is a success when", lines = 6, example = SUCCESS_EXAMPLE, sealed)]
+    pub success_when: Option<AnswerRules>,
 }
+
+/// An answer of a service that says with 200 that it has not taken the webhook.
+const SUCCESS_EXAMPLE: &str = r#"{"match": {"type": "value", "value": "true", "parameter": {"source": "payload", "name": "ok"}}}"#;
 
 impl OutputSpec {
     /// An output that forwards everything to `destination`.
@@ -250,6 +268,8 @@ impl OutputSpec {
         self.auth.keep("auth", &stored.auth)?;
         keep_choice(&mut self.on_disabled, stored.on_disabled);
         keep_choice(&mut self.function_must, stored.function_must);
+        keep_choice(&mut self.success_when, stored.success_when.clone());
+        self.outcomes.keep("outcomes", &stored.outcomes)?;
         self.health.keep("health", &stored.health)
     }
 
@@ -297,6 +317,8 @@ impl Default for OutputSpec {
             signing: Extension::Absent,
             auth: Extension::Absent,
             health: Extension::Absent,
+            outcomes: Extension::Absent,
+            success_when: None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, header::LOCATION};
 use tokio::time::Instant;
 
 use super::{
@@ -26,6 +26,7 @@ use crate::{
         waiters::Waiters,
     },
     retry::Outcome,
+    rule::MAX_ANSWER_BYTES,
     store::{NewExecution, Pending},
 };
 
@@ -34,6 +35,8 @@ use crate::{
 pub(crate) enum Ending {
     /// The destination answered.
     Answered(Answer),
+    /// The destination answered, and the answer does not pass the rules of the output for a success.
+    Unsuccessful(Box<ForwardResponse>),
     /// The destination said that it took the webhook, and the body of this answer did not end.
     AnsweredInPart(Box<ForwardResponse>, FailureKind),
     /// There is no answer.
@@ -168,7 +171,7 @@ impl Attempter {
                     None if output.spec.internal => Ending::HandedOver,
                     None => self.send(output, pending, request, &mut reconnects).await.map_or_else(
                         |error| Ending::of_error(&output.spec, error),
-                        Ending::Answered,
+                        |answer| Ending::of_answer(&output.spec, answer),
                     ),
                 }
             }
@@ -220,11 +223,14 @@ impl Attempter {
         deadline: Deadline,
         new_connection: bool,
     ) -> Result<Answer, SendError> {
-        let max_response_bytes = if self.waiters.is_awaited(pending.id) {
+        let mut max_response_bytes = if self.waiters.is_awaited(pending.id) {
             self.options.max_answer_bytes
         } else {
             self.options.max_logged_response_bytes
         };
+        if output.spec.success_when.is_some() {
+            max_response_bytes = max_response_bytes.max(MAX_ANSWER_BYTES);
+        }
         let mut outgoing = outgoing::outgoing(
             &output.spec,
             &pending.webhook,
@@ -254,14 +260,32 @@ pub(super) fn sent_request<'a>(
 
 /// Whether the body of an answer is needed to know what becomes of the delivery.
 const fn needs_body(spec: &OutputSpec) -> bool {
-    spec.response_function_id.is_some()
+    spec.response_function_id.is_some() || spec.success_when.is_some()
+}
+
+/// Whether an answer with this status is a success, as far as the status says it.
+fn is_success(spec: &OutputSpec, answer: &ForwardResponse) -> bool {
+    let now = Timestamp::default();
+    Outcome::of_answer(spec, answer.status, &answer.headers, now) == Outcome::Success
 }
 
 impl Ending {
+    /// The end of an attempt with a whole answer.
+    fn of_answer(spec: &OutputSpec, answer: Answer) -> Self {
+        match (answer, &spec.success_when) {
+            (Answer::Http(it), Some(rules))
+                if is_success(spec, &it) && !rules.matches(it.status, &it.headers, &it.body) =>
+            {
+                Self::Unsuccessful(Box::new(it))
+            }
+            (answer, _) => Self::Answered(answer),
+        }
+    }
+
     /// The end of an attempt without a whole answer. The destination has said yes with the head
-    /// of a 2xx, unless its body matters, too.
+    /// of a success, unless its body matters, too.
     fn of_error(spec: &OutputSpec, mut error: SendError) -> Self {
-        match error.head.take_if(|head| head.status.is_success() && !needs_body(spec)) {
+        match error.head.take_if(|head| is_success(spec, head) && !needs_body(spec)) {
             Some(head) => Self::AnsweredInPart(head, error.kind),
             None => Self::Unanswered(AttemptFailure::Send(error)),
         }
@@ -272,15 +296,19 @@ impl Ending {
         matches!(
             self,
             Self::Answered(_)
+                | Self::Unsuccessful(_)
                 | Self::AnsweredInPart(..)
                 | Self::Unanswered(AttemptFailure::Send(_))
         )
     }
 
-    /// The outcome of an attempt.
-    pub(super) fn outcome(&self, now: Timestamp) -> Option<Outcome> {
+    /// The outcome of an attempt to deliver to the output `spec`.
+    pub(super) fn outcome(&self, spec: &OutputSpec, now: Timestamp) -> Option<Outcome> {
         let retryable = match self {
-            Self::Answered(Answer::Http(response)) => return Some(Outcome::of(Ok(response), now)),
+            Self::Answered(Answer::Http(it)) => {
+                return Some(Outcome::of_answer(spec, it.status, &it.headers, now));
+            }
+            Self::Unsuccessful(_) => true,
             Self::Answered(Answer::Ack { .. }) | Self::AnsweredInPart(..) => {
                 return Some(Outcome::Success);
             }
@@ -300,9 +328,20 @@ impl Ending {
     /// What a sender that waits for this delivery gets of it.
     pub(super) fn response(&self) -> Option<DestinationResponse> {
         match self {
-            Self::Answered(Answer::Http(response)) if !response.truncated => {
-                let ForwardResponse { status, headers, body, .. } = response.clone();
-                Some(DestinationResponse { status, headers, body })
+            Self::Answered(Answer::Http(response)) => whole(response),
+            Self::Unsuccessful(response) => whole(response),
+            _ => None,
+        }
+    }
+
+    /// The error of an answer, where its status alone does not say it.
+    pub(super) fn error_of_answer(&self, spec: &OutputSpec) -> Option<String> {
+        match self {
+            Self::Unsuccessful(_) => Some("the answer does not pass success_when".to_owned()),
+            Self::Answered(Answer::Http(it))
+                if it.status.is_redirection() && !is_success(spec, it) =>
+            {
+                Some(redirect(it))
             }
             _ => None,
         }
@@ -321,7 +360,7 @@ impl Ending {
             Self::Answered(Answer::Http(ForwardResponse { status, headers, body, .. })) => {
                 return answered(status.as_u16(), headers, &body);
             }
-            Self::AnsweredInPart(head, _) => {
+            Self::AnsweredInPart(head, _) | Self::Unsuccessful(head) => {
                 let ForwardResponse { status, headers, body, .. } = *head;
                 return answered(status.as_u16(), headers, &body);
             }
@@ -336,4 +375,26 @@ impl Ending {
         };
         Attempt { duration, error: Some(error), ..Attempt::default() }
     }
+}
+
+/// The response for a sender, if all of it was read.
+fn whole(response: &ForwardResponse) -> Option<DestinationResponse> {
+    let ForwardResponse { status, headers, body, truncated, .. } = response;
+    let (status, headers, body) = (*status, headers.clone(), body.clone());
+    (!truncated).then_some(DestinationResponse { status, headers, body })
+}
+
+/// How much of the target of a redirect an error says, in characters.
+const SHOWN_TARGET: usize = 200;
+
+/// The error of a redirect.
+fn redirect(answer: &ForwardResponse) -> String {
+    let status = answer.status.as_u16();
+    let target =
+        answer.headers.get(LOCATION).map(|target| String::from_utf8_lossy(target.as_bytes()));
+    let to = target.map_or_else(String::new, |target| {
+        let shown: String = target.chars().take(SHOWN_TARGET).collect();
+        format!(" to {shown}")
+    });
+    format!("the answer was {status}{to}; redirects are not followed")
 }

@@ -6,7 +6,7 @@ use super::attempt::{AttemptFailure, Ending};
 use crate::{
     clock::Timestamp,
     destination::{Answer, FailureKind},
-    model::{CircuitBreaker, CircuitState},
+    model::{CircuitBreaker, CircuitState, OutputSpec, config::outcomes::OutcomeList},
 };
 
 /// How many of the latest attempts are remembered.
@@ -24,14 +24,19 @@ pub(crate) enum Judged {
 }
 
 impl Judged {
-    /// What a delivery's turn tells of its destination.
-    pub(super) fn of(ending: &Ending) -> Self {
+    /// What a delivery's turn tells of the destination of the output `spec`.
+    pub(super) fn of(ending: &Ending, spec: &OutputSpec) -> Self {
         match ending {
-            Ending::Answered(Answer::Nack { .. }) => Self::Fails,
-            Ending::Answered(answer) => match answer.status().map(|status| status.as_u16()) {
-                Some(429 | 500..) => Self::Fails,
-                _ => Self::Works,
-            },
+            Ending::Answered(Answer::Nack { .. }) | Ending::Unsuccessful(_) => Self::Fails,
+            Ending::Answered(answer) => {
+                let status = answer.status();
+                let outcomes = spec.outcomes.set();
+                let list = outcomes.zip(status).and_then(|(it, status)| it.list_of(status));
+                match (list, status.map(|status| status.as_u16())) {
+                    (Some(OutcomeList::Retry), _) | (None, Some(429 | 500..)) => Self::Fails,
+                    _ => Self::Works,
+                }
+            }
             Ending::AnsweredInPart(..) => Self::Works,
             Ending::Unanswered(AttemptFailure::Send(error)) => match error.kind {
                 FailureKind::Refused | FailureKind::Unsendable | FailureKind::Credentials => {

@@ -50,7 +50,8 @@ pub(super) fn fate(ending: &Ending, output: Option<&Output>, progress: Progress)
     if is_failed_try(output, ending, progress.now) {
         return Fate::RetryAt(progress.now + PROBE);
     }
-    if let Some((outcome, output)) = ending.outcome(progress.now).zip(output) {
+    let outcome = output.and_then(|output| ending.outcome(&output.spec, progress.now));
+    if let Some((outcome, output)) = outcome.zip(output) {
         return match retry::next(&output.spec, &progress, outcome, fastrand::f64()) {
             Next::Sent => Fate::Ends(DeliveryStatus::Sent),
             Next::RetryAt(due_at) => Fate::RetryAt(due_at),
@@ -75,12 +76,13 @@ pub(super) fn reason(
     if !matches!(fate, Fate::Ends(DeliveryStatus::Failed | DeliveryStatus::Rejected)) {
         return None;
     }
+    let outcome = output.and_then(|output| ending.outcome(&output.spec, now));
     Some(match ending {
         Ending::Failed(reason, _) | Ending::Rejected(reason, _) => *reason,
         Ending::Unanswered(AttemptFailure::FunctionFailed(_)) => Reason::Function,
         _ if ending.is_postponed() => Reason::Deadline,
         _ if output.is_none() => Reason::Cancelled,
-        _ if ending.outcome(now) == Some(Outcome::Final) => Reason::DestinationRefused,
+        _ if outcome == Some(Outcome::Final) => Reason::DestinationRefused,
         _ => Reason::AttemptsExhausted,
     })
 }
@@ -95,7 +97,7 @@ pub(super) async fn tell(
 ) {
     let Some((bucket, output)) = at else { return };
     if fate == Fate::Ends(DeliveryStatus::Failed) {
-        let error = || match ending {
+        let in_words = || match ending {
             Ending::Answered(Answer::Http(answer)) => watch::answered(answer.status.as_u16()),
             Ending::Unanswered(failure) => failure.to_string(),
             Ending::Answered(Answer::Nack { reason, .. })
@@ -103,8 +105,10 @@ pub(super) async fn tell(
             | Ending::Rejected(_, reason) => reason.clone(),
             Ending::Answered(Answer::Ack { .. })
             | Ending::AnsweredInPart(..)
+            | Ending::Unsuccessful(_)
             | Ending::HandedOver => String::new(),
         };
+        let error = || ending.error_of_answer(&output.spec).unwrap_or_else(in_words);
         let event = NotificationEvent::DeliveryFailed;
         let hops = pending.webhook.checks.hops;
         watch.failed(bucket, event, output.id.as_uuid(), hops, error).await;

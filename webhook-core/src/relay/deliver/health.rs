@@ -13,6 +13,7 @@ use super::{
 use crate::{
     clock::Timestamp,
     model::{Bucket, Output},
+    retry::Outcome,
 };
 
 /// How long a destination fails before that is stored: one that fails now and then costs
@@ -74,7 +75,7 @@ impl Failing {
 /// no attempt.
 pub(super) fn is_failed_try(output: Option<&Output>, ending: &Ending, now: Timestamp) -> bool {
     let is_try = |output: &Output| !output.pauses.is_empty() && output.is_probed(now);
-    output.is_some_and(is_try) && Judged::of(ending) == Judged::Fails
+    output.is_some_and(|output| is_try(output) && Judged::of(ending, &output.spec) == Judged::Fails)
 }
 
 /// Tells the queue, whose circuit may open or close or which gets slow, and the findings, which
@@ -87,7 +88,7 @@ pub(super) fn judge(
     findings: &Findings,
 ) {
     let Some((bucket, output)) = at else { return };
-    let judged = Judged::of(ending);
+    let judged = Judged::of(ending, &output.spec);
     let failing = queue.judge(judged, now);
     let Some(health) = output.spec.health.set().filter(|health| health.enabled) else { return };
     let found = match (judged, failing) {
@@ -108,6 +109,7 @@ pub(super) fn judge(
     if let Ending::Answered(answer) = ending
         && answer.status() == Some(StatusCode::GONE)
         && health.pause_on_gone
+        && ending.outcome(&output.spec, now) == Some(Outcome::Final)
     {
         findings.tell(bucket, output, Found::Gone);
     }

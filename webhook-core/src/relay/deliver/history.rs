@@ -40,6 +40,9 @@ pub(super) fn after(
     let Ended { ending, reconnects, duration, now } = ended;
     let (status_code, timings, failure) = match ending {
         Ending::Answered(Answer::Http(it)) => (it.status.as_u16(), it.timings, None),
+        Ending::Unsuccessful(it) => {
+            (it.status.as_u16(), it.timings, Some(FailureKind::Unsuccessful))
+        }
         Ending::AnsweredInPart(head, kind) => (head.status.as_u16(), head.timings, Some(*kind)),
         Ending::Answered(Answer::Ack { .. }) => (0, Timings::default(), None),
         Ending::Answered(Answer::Nack { .. }) => (0, Timings::default(), Some(FailureKind::Nack)),
@@ -70,7 +73,8 @@ pub(super) fn after(
     if !is_told {
         attempt.timings.total = duration;
     }
-    attempt.next = due_at.map(|due_at| (due_at.as_millis(), because(ending, now, due_at)));
+    let outcome = output.and_then(|output| ending.outcome(&output.spec, now));
+    attempt.next = due_at.map(|due_at| (due_at.as_millis(), because(outcome, now, due_at)));
     Some(history.as_ref().unwrap_or(&pending.history).with(attempt))
 }
 
@@ -90,8 +94,8 @@ fn trigger(pending: &Pending, output: Option<&Output>, at: Timestamp) -> Trigger
 }
 
 /// The schedule, unless the destination asked to be left alone for longer than that.
-fn because(ending: &Ending, now: Timestamp, due_at: Timestamp) -> NextBecause {
-    match ending.outcome(now) {
+fn because(outcome: Option<Outcome>, now: Timestamp, due_at: Timestamp) -> NextBecause {
+    match outcome {
         Some(Outcome::Retryable { retry_after: Some(asked) }) if due_at == now + asked => {
             NextBecause::RetryAfter
         }

@@ -74,7 +74,9 @@ impl Settler {
         fate::tell(at, pending, &ending, fate, &self.watch).await;
         let ended = Ended { ending: &ending, reconnects: reconnects.tries(), duration, now };
         let history = history::after(pending, output, ended, due_at);
+        let error = output.and_then(|output| ending.error_of_answer(&output.spec));
         let mut attempt = ending.into_attempt(duration, self.options.max_logged_response_bytes);
+        attempt.error = attempt.error.or(error);
         if let Some((bucket, output)) = at
             && due_at.is_none()
             && is_attempt

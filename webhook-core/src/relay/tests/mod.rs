@@ -15,6 +15,7 @@ mod health;
 mod history;
 mod hosting;
 mod incomplete;
+mod judging;
 mod naming;
 mod notifying;
 mod pausing;

@@ -2,8 +2,8 @@ use serde_json::{Value, json};
 
 use super::rule;
 use crate::rule::{
-    MAX_DEPTH, MAX_PATH_SEGMENTS, MAX_REGEX_BYTES, MAX_REGEXES, MAX_RULES, MAX_SIGNATURES,
-    MAX_SIZE_BYTES, MAX_SLOW_REGEXES, Rules,
+    AnswerRules, MAX_DEPTH, MAX_PATH_SEGMENTS, MAX_REGEX_BYTES, MAX_REGEXES, MAX_RULES,
+    MAX_SIGNATURES, MAX_SIZE_BYTES, MAX_SLOW_REGEXES, Rules,
 };
 
 fn refusal(json: &Value) -> String {
@@ -253,5 +253,33 @@ fn errors_repeat_little_of_what_was_sent() {
     ] {
         let refusal = refusal(&json);
         assert!(refusal.len() < 512, "{} bytes: {refusal}", refusal.len());
+    }
+}
+
+#[test]
+fn an_answer_has_a_status_and_a_webhook_has_a_sender_and_a_query() {
+    let about = |source: &str, name: &str| rule("value", "value", "200", source, name);
+    let status = about("status", "");
+    let error = refusal(&json!({"and": [status]}));
+    let said = "rules.and[0].match.parameter.source: unknown source \"status\"; expected one of";
+    assert!(error.starts_with(said) && !error.ends_with("status"), "{error}");
+    for (json, said) in [
+        (json!([]), "success_when: must be an object"),
+        (json!({"or": [{"and": {}}]}), "success_when.or[0].and: must be a list of rules"),
+        (about("query", "a"), "success_when.match.parameter.source: unknown source \"query\""),
+        (about("request", "path"), "success_when.match.parameter.source: unknown source"),
+        (about("webhook", "event"), "success_when.match.parameter.source: unknown source"),
+        (about("entire-query", ""), "success_when.match.parameter.source: unknown source"),
+        (
+            json!({"match": {"type": "ip-whitelist", "ip-range": "192.0.2.1"}}),
+            "success_when.match.type: \"ip-whitelist\" is about the sender of a webhook",
+        ),
+    ] {
+        let error = serde_json::from_value::<AnswerRules>(json).expect_err(said).to_string();
+        assert!(error.starts_with(said), "{error}");
+    }
+    for source in ["status", "header", "payload", "body", "string", "entire-payload"] {
+        let rules = serde_json::from_value::<AnswerRules>(about(source, "a"));
+        assert!(rules.is_ok(), "{source}");
     }
 }

@@ -41,6 +41,23 @@ pub struct NamedPart {
     pub(crate) part: Part,
 }
 
+/// What rules are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    Webhook,
+    Answer,
+}
+
+impl Of {
+    /// The field of an output that has the rules.
+    pub(crate) const fn field(self) -> &'static str {
+        match self {
+            Self::Webhook => "rules",
+            Self::Answer => "success_when",
+        }
+    }
+}
+
 /// How the values of a source are found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Origin {
@@ -53,6 +70,7 @@ pub(crate) enum Origin {
     EntirePayload,
     EntireQuery,
     EntireHeaders,
+    Status,
 }
 
 /// A named part of the request, or of what was found out about the webhook.
@@ -64,6 +82,7 @@ pub(crate) enum Part {
     Verified,
     Event,
     DuplicateOf,
+    Status,
 }
 
 impl ParameterSource {
@@ -76,6 +95,22 @@ impl ParameterSource {
     /// The word and its aliases.
     pub fn words(&self) -> impl Iterator<Item = &'static str> + use<> {
         [self.word].into_iter().chain(self.aliases.iter().copied())
+    }
+
+    /// Whether rules about webhooks can look at it. The status is of answers only.
+    #[must_use]
+    pub const fn is_of_webhooks(&self) -> bool {
+        !matches!(self.origin, Origin::Status)
+    }
+
+    /// Whether rules about `of` can look at it: an answer has no query and no sender.
+    pub(crate) const fn is_of(&self, of: Of) -> bool {
+        match of {
+            Of::Webhook => self.is_of_webhooks(),
+            Of::Answer => {
+                !matches!(self.origin, Origin::Query | Origin::Parts(_) | Origin::EntireQuery)
+            }
+        }
     }
 
     /// Whether a parameter of this source has a name.
@@ -198,5 +233,13 @@ pub const SOURCES: &[ParameterSource] = &[
         says: "the headers",
         help: "the headers as JSON text",
         origin: Origin::EntireHeaders,
+    },
+    ParameterSource {
+        word: "status",
+        aliases: &[],
+        name: ParameterName::None,
+        says: "the status",
+        help: "(in `success_when` only) the status code of the destination's answer",
+        origin: Origin::Status,
     },
 ];

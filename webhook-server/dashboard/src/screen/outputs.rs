@@ -1,5 +1,6 @@
 //! One output.
 
+mod answers;
 mod auth;
 mod health;
 mod pausing;
@@ -15,7 +16,7 @@ use webhook_core::{
     model::{Bucket, CircuitState, Function, Output, OutputSpec, OutputState, RetrySchedule},
 };
 
-use self::{auth::Credentials, health::Looking, signing::Signing};
+use self::{answers::Answers, auth::Credentials, health::Looking, signing::Signing};
 use super::{
     inputs::function_options,
     of_bucket::{self, At, OfBucket, link},
@@ -38,6 +39,7 @@ pub(crate) fn router() -> Router<Dashboard> {
         .route("/pausing/resume", post(pausing::resume))
         .merge(part::router::<Signing>())
         .merge(part::router::<Credentials>())
+        .merge(part::router::<Answers>())
         .merge(part::router::<Looking>());
     of_bucket::router::<Output>(parts)
 }
@@ -83,6 +85,7 @@ impl OfBucket for Output {
             link("Rules", "rules", rules::state(&self.spec)),
             link("Signing", "signing", signing::state(&self.spec)),
             link("Authentication", "auth", auth::state(&self.spec)),
+            link("Answers", "outcomes", answers::state(&self.spec)),
             link("Health", "health", health::state(&self.spec)),
             link("Pausing", "pausing", "until when, and how fast it resumes"),
         ]

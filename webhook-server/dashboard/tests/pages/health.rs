@@ -1,4 +1,5 @@
-//! What becomes of an output while its destination fails, and while it is disabled.
+//! How an output judges answers, and what becomes of it while its destination fails and while it is
+//! disabled.
 
 use std::time::Duration;
 
@@ -94,5 +95,58 @@ async fn what_comes_for_a_disabled_output_waits_when_that_is_chosen() -> Result<
         assert_eq!(log.delivery.output_id.is_some(), waits, "{word}");
     }
     house.post(&path, &form("drop")).await.expect(400);
+    Ok(())
+}
+
+#[tokio::test]
+async fn answers_are_judged_by_lists_and_rules_of_an_output() -> Result<(), Error> {
+    let house = House::build().await?;
+    let (bucket, output) = (house.bucket.id, house.bucket.outputs[0].id);
+    let output = format!("/dashboard/buckets/{bucket}/outputs/{output}");
+    let path = format!("{output}/outcomes");
+    let page = house.get(&path).await.expect(200);
+    assert!(page.texts("section.danger").is_empty(), "there is nothing to take away");
+    let rules = r#"{"match": {"type": "value", "value": "true", "parameter": {"source": "payload", "name": "ok"}}}"#;
+    let form = |retry: &'static str, rules: &'static str| {
+        [
+            ("outcomes.success", "2xx\n409"),
+            ("outcomes.retry", retry),
+            ("outcomes.final", ""),
+            ("success_when", rules),
+        ]
+    };
+    house.post(&path, &form("404", rules)).await.expect(303);
+    let saved = spec(&house).await?;
+    let json = serde_json::to_value(&saved.outcomes).expect("JSON");
+    let expected = serde_json::json!({"success": ["2xx", "409"], "retry": ["404"], "final": []});
+    assert_eq!(json, expected);
+    assert_eq!(serde_json::to_value(&saved.success_when).expect("JSON")["match"]["value"], "true");
+    let page = house.get(&path).await.expect(200);
+    assert!(
+        page.text.contains("2xx\n409") && page.text.contains("&quot;ok&quot;"),
+        "{}",
+        page.text
+    );
+    let page = house.get(&output).await.expect(200);
+    assert!(page.text.contains("judged by lists or rules of its own"), "{}", page.text);
+
+    for (form, field) in [
+        (form("409", rules), "outcomes-retry"),
+        (form("soon", rules), "outcomes-retry"),
+        (form("404", "{"), "success_when"),
+        (form("404", r#"{"match": {"type": "value"}}"#), "success_when"),
+    ] {
+        let wrong = house.post(&path, &form).await.expect(400);
+        let error = format!("#field-{field}-error");
+        assert_eq!(wrong.texts(&error).len(), 1, "{field}: {}", wrong.text);
+    }
+    assert_eq!(spec(&house).await?, saved, "nothing of it is stored");
+
+    house.post(&path, &form("404", "")).await.expect(303);
+    assert_eq!(spec(&house).await?.success_when, None, "an empty text takes the rules away");
+    house.post(&path, &form("404", rules)).await.expect(303);
+    house.post(&format!("{path}/delete"), &[]).await.expect(303);
+    let spec = spec(&house).await?;
+    assert!(spec.outcomes.is_unset() && spec.success_when.is_none());
     Ok(())
 }
