@@ -59,7 +59,7 @@
 //!
 //! A signature is hexadecimal in either case, after an optional `sha1=`,
 //! `sha256=` or `sha512=` as the type says; of several, separated by commas, one
-//! has to be right and the first [`MAX_SIGNATURES_TRIED`] are tried. With
+//! has to be right and the first 16 are tried. With
 //! `base64decode` the digest's bytes themselves are taken as well. An IPv4
 //! address that arrives in its IPv6 form (`::ffff:192.0.2.1`) is that IPv4
 //! address, in `ip-range` too.
@@ -186,7 +186,7 @@ pub const SLOW_REGEX_STEPS: usize = 50_000_000;
 /// How many matches may be of the HMAC types.
 pub const MAX_SIGNATURES: usize = 100;
 /// How many of the comma-separated signatures in a parameter are tried.
-pub const MAX_SIGNATURES_TRIED: usize = 16;
+pub(crate) const MAX_SIGNATURES_TRIED: usize = 16;
 /// How many segments the dotted path of a `payload` parameter may have.
 pub use crate::wire::json::MAX_PATH_SEGMENTS;
 /// How many values of one query key, of one form field, or at one path with `*` in it, are looked at.
