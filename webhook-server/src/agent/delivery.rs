@@ -175,6 +175,22 @@ impl Deliverer {
         report
     }
 
+    /// One attempt. What the destination did not process, and what went on a kept connection that
+    /// ended before an answer, is sent again immediately, once. The head of a 2xx is an answer.
+    async fn send_once(&self, request: &ForwardRequest) -> Answer {
+        use ForwardError::{Incomplete, KeptClosed, Unprocessed};
+        let mut answer = self.local.http.forward(request.clone()).await;
+        if let Err(KeptClosed { .. } | Unprocessed { .. }) = answer {
+            let mut again = request.clone();
+            again.new_connection = true;
+            answer = self.local.http.forward(again).await;
+        }
+        match answer {
+            Err(Incomplete { head, .. }) if head.status.is_success() => Ok(*head),
+            answer => answer,
+        }
+    }
+
     /// The attempts; the last answer, how many, and how long the last one took.
     async fn send(&self, request: ForwardRequest) -> (Answer, u32, Duration) {
         // The schedule of an output that says nothing: at once, 1 s, 5 s.
@@ -183,7 +199,7 @@ impl Deliverer {
         let mut attempts = 0;
         loop {
             let started = Instant::now();
-            let answer = self.local.http.forward(request.clone()).await;
+            let answer = self.send_once(&request).await;
             let took = started.elapsed();
             attempts += 1;
             let now = SystemClock.now();

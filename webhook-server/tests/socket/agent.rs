@@ -465,6 +465,46 @@ async fn each_attempt_has_a_line() {
     assert!(second.contains("POST   /hook  200  "), "{second}");
 }
 
+/// A service that answers one request of each connection and closes it when the next one comes.
+/// The body of each third answer breaks off.
+async fn impatient_service() -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let base = format!("http://{}", listener.local_addr().expect("bound"));
+    tokio::spawn(async move {
+        for number in 1.. {
+            let Ok((mut stream, _)) = listener.accept().await else { return };
+            let mut bytes = Vec::new();
+            while !bytes.ends_with(b"\r\n\r\nx") {
+                if stream.read_buf(&mut bytes).await.unwrap_or_default() == 0 {
+                    break;
+                }
+            }
+            let length = if number % 3 == 0 { 9 } else { 2 };
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\nok");
+            let _ = stream.write_all(answer.as_bytes()).await;
+            if number % 3 != 0 {
+                let _ = stream.read(&mut [0; 999]).await;
+            }
+        }
+    });
+    base
+}
+
+#[tokio::test]
+async fn what_the_service_has_not_processed_is_no_failed_attempt() {
+    let server = Server::start().await;
+    let mut agent = Agent::start(&server, &impatient_service().await).await;
+    for _ in 0..4 {
+        server.anonymous("POST", &agent.path(&server)).body("x").send().await.expect(200);
+        let line = agent.line().await;
+        assert!(line.contains("POST   /  200  "), "{line}");
+    }
+    for log in logs(&server, "sent", 4).await {
+        assert_eq!((&log["status_code"], &log["retries"]), (&json!(200), &json!(0)), "{log}");
+    }
+}
+
 /// A server that puts control characters into everything that it says.
 #[tokio::test]
 async fn the_server_moves_no_cursor() {
