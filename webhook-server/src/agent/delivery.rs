@@ -175,8 +175,8 @@ impl Deliverer {
         report
     }
 
-    /// One attempt. What the destination did not process, and what went on a kept connection that
-    /// ended before an answer, is sent again immediately, once. The head of a 2xx is an answer.
+    /// One attempt. When the service did not process the request, or a kept connection ended before
+    /// an answer, the agent immediately sends one more time. The head of a 2xx is an answer.
     async fn send_once(&self, request: &ForwardRequest) -> Answer {
         use ForwardError::{Incomplete, KeptClosed, Unprocessed};
         let mut answer = self.local.http.forward(request.clone()).await;
