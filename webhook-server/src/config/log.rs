@@ -9,8 +9,10 @@ use super::{ConfigError, refuse_if, value};
 #[command(next_help_heading = "Logging")]
 pub(crate) struct LogConfig {
     /// What is logged: error, warn, info, debug, trace, or a filter such as
-    /// info,webhook_core::relay=debug.
+    /// info,webhook_core::attempt=debug. Attempts that succeed are at the level debug, and with --dev
+    /// they are logged by default.
     #[arg(long, env = "WEBHOOK_LOG", default_value = "info", value_name = "FILTER")]
+    #[arg(default_value_if("dev", "true", "info,webhook_core::attempt=debug"))]
     pub(crate) log: String,
     /// How a line looks.
     #[arg(long, env = "WEBHOOK_LOG_FORMAT", default_value = "text", value_name = "FORMAT")]
@@ -42,5 +44,24 @@ impl LogConfig {
             Ok(_) => Ok(()),
             Err(error) => Err(ConfigError::new("WEBHOOK_LOG", error.to_string())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args, FromArgMatches};
+
+    use crate::config::Config;
+
+    #[test]
+    fn dev_logs_successes_unless_it_is_told_what_to_log() {
+        let log = |args: &[&str]| {
+            let command = Config::augment_args(clap::Command::new("serve"));
+            let matches = command.get_matches_from([&["serve"], args].concat());
+            Config::from_arg_matches(&matches).expect("options").log.log
+        };
+        assert_eq!(log(&[]), "info");
+        assert_eq!(log(&["--dev"]), "info,webhook_core::attempt=debug");
+        assert_eq!(log(&["--dev", "--log", "warn"]), "warn");
     }
 }

@@ -205,3 +205,24 @@ async fn marks_of_a_relay_are_not_the_senders_to_write() {
         assert!(!arrived.head.headers.contains_key(name), "{name}");
     }
 }
+
+#[tokio::test]
+async fn the_log_has_a_line_for_a_failure_and_one_for_a_success_when_that_is_asked_for() {
+    let sink = Sink::start().await;
+    for (filter, lines) in [("info", 1), ("info,webhook_core::attempt=debug", 2)] {
+        let server = Server::start_with(&[("WEBHOOK_LOG", filter)]).await;
+        let bucket = server.bucket("events").await;
+        let before = sink.so_far().len();
+        let broken =
+            json!({ "name": "broken", "destination": "http://127.0.0.1:1", "retries": -1 });
+        server.output(&bucket, broken).await;
+        let works = json!({ "name": "works", "destination": sink.base });
+        server.output(&bucket, works).await;
+        server.anonymous("POST", &input_path(&bucket)).body("x").send().await.expect(200);
+        sink.received(before + 1).await;
+        server.ended_logs(2).await;
+        let log = server.log();
+        let failures = log.matches("outcome=\"failed\"").count();
+        assert_eq!((failures, log.matches("outcome=\"sent\"").count()), (1, lines - 1), "{log}");
+    }
+}

@@ -25,7 +25,7 @@ async fn traced(collector: &Sink, further: &[(&str, &str)], to: &str) -> (Server
         ("OTEL_SERVICE_NAME", "hooks"),
         ("OTEL_BSP_SCHEDULE_DELAY", "100"),
         ("WEBHOOK_LOG_FORMAT", "json"),
-        ("WEBHOOK_LOG", "info"),
+        ("WEBHOOK_LOG", "info,webhook_core::attempt=debug"),
     ];
     let server = Server::start_with(&[&options, further].concat()).await;
     let bucket = server.bucket("events").await;

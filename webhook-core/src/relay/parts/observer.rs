@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use http::HeaderMap;
-use tracing::Span;
+use tracing::{Level, Span};
 
 use crate::{
     model::{DeliveryStatus, Output},
@@ -97,19 +97,34 @@ pub struct NoObserver;
 
 impl Observer for NoObserver {}
 
-/// Writes one line for each attempt.
+/// The target of the lines about attempts, for filters of the log.
+const ATTEMPT: &str = "webhook_core::attempt";
+
+/// Writes one line for each attempt: at the level `debug` when the webhook was sent or is left to
+/// clients, and at `info` otherwise.
 pub(in crate::relay) fn log(pending: &Pending, settle: &Settle) {
     let Settle { status, due_at, attempts, attempt, now, .. } = settle;
-    tracing::info!(
-        delivery = %pending.id,
-        bucket = %pending.webhook.bucket_id,
-        output = %pending.output_id,
-        attempt = attempts,
-        outcome = status.as_str(),
-        status = attempt.status_code,
-        ms = attempt.duration.as_millis() as u64,
-        error = attempt.error.as_deref(),
-        retry_in_ms = due_at.map(|due| due.since(*now).as_millis() as u64),
-        "attempt"
-    );
+    macro_rules! line {
+        ($level:expr) => {
+            tracing::event!(
+                target: ATTEMPT,
+                $level,
+                delivery = %pending.id,
+                bucket = %pending.webhook.bucket_id,
+                output = %pending.output_id,
+                attempt = attempts,
+                outcome = status.as_str(),
+                status = attempt.status_code,
+                ms = attempt.duration.as_millis() as u64,
+                error = attempt.error.as_deref(),
+                retry_in_ms = due_at.map(|due| due.since(*now).as_millis() as u64),
+                "attempt"
+            )
+        };
+    }
+    match status {
+        DeliveryStatus::Sent => line!(Level::DEBUG),
+        DeliveryStatus::Received if due_at.is_none() => line!(Level::DEBUG),
+        _ => line!(Level::INFO),
+    }
 }
