@@ -36,6 +36,7 @@ pub(super) fn parse(json: &Object, of: Of) -> Result<Tree, Invalid> {
     Ok(Tree { root, rules: parser.rules, names, reads_payload: parser.reads_payload })
 }
 
+#[derive(Default)]
 struct Parser {
     of: Of,
     path: Path,
@@ -50,17 +51,7 @@ struct Parser {
 
 impl Parser {
     fn new(of: Of) -> Self {
-        Self {
-            of,
-            path: Path::new(of.field()),
-            rules: 0,
-            regexes: 0,
-            slow_regexes: 0,
-            signatures: 0,
-            payload_paths: BTreeSet::new(),
-            reads_payload: false,
-            query_keys: BTreeSet::new(),
-        }
+        Self { of, path: Path::new(of.field()), ..Self::default() }
     }
 
     fn rule(&mut self, rule: &Object, depth: usize) -> Result<Node, Invalid> {

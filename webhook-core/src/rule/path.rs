@@ -6,7 +6,7 @@ use std::fmt;
 const SHOWN_CHARS: usize = 60;
 
 /// The way from the outermost rule to the place that is being read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Path {
     /// The field that has the rules.
     root: &'static str,

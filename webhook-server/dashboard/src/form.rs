@@ -82,8 +82,7 @@ impl Form {
     /// The fields of the object at `name` of another one; those of a new object where there is
     /// none.
     pub(crate) fn of_part(mut self, object: &dyn Described, name: &str) -> Self {
-        let value = object.fields().into_iter().find(|(field, _)| field.name == name);
-        if let Some((_, value)) = value {
+        if let Some((_, value)) = field_of(object, name) {
             match value.object() {
                 Some(part) => self.add(part, &format!("{name}."), ""),
                 None => {
@@ -97,8 +96,8 @@ impl Form {
 
     /// One field of an object, also where other forms hide it.
     pub(crate) fn of_field(self, object: &dyn Described, name: &'static str) -> Self {
-        let found = object.fields().into_iter().find(|(field, _)| field.name == name);
-        self.fields(found.map(|(field, value)| Field::described(name.to_owned(), field, value, "")))
+        let field = field_of(object, name);
+        self.fields(field.map(|(field, value)| Field::described(name.to_owned(), field, value, "")))
     }
 
     fn add(&mut self, object: &dyn Described, place: &str, group: &'static str) {
@@ -262,6 +261,14 @@ impl Form {
         }
         self
     }
+}
+
+/// The declaration of one field of an object, and its value.
+fn field_of<'a>(
+    object: &'a dyn Described,
+    name: &str,
+) -> Option<(&'static described::Field, &'a dyn described::Value)> {
+    object.fields().into_iter().find(|(field, _)| field.name == name)
 }
 
 #[cfg(test)]

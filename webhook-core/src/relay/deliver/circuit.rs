@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use super::attempt::{AttemptFailure, Ending};
+use super::ending::{AttemptFailure, Ending};
 use crate::{
     clock::Timestamp,
     destination::{Answer, FailureKind},

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::{
-    attempt::{AttemptFailure, Ending},
+    ending::{AttemptFailure, Ending},
     health::{PROBE, is_failed_try},
 };
 use crate::{
@@ -46,11 +46,15 @@ impl Fate {
 }
 
 /// What becomes of a delivery of `output`, which may be gone.
-pub(super) fn fate(ending: &Ending, output: Option<&Output>, progress: Progress) -> Fate {
+pub(super) fn fate(
+    ending: &Ending,
+    outcome: Option<Outcome>,
+    output: Option<&Output>,
+    progress: Progress,
+) -> Fate {
     if is_failed_try(output, ending, progress.now) {
         return Fate::RetryAt(progress.now + PROBE);
     }
-    let outcome = output.and_then(|output| ending.outcome(&output.spec, progress.now));
     if let Some((outcome, output)) = outcome.zip(output) {
         return match retry::next(&output.spec, &progress, outcome, fastrand::f64()) {
             Next::Sent => Fate::Ends(DeliveryStatus::Sent),
@@ -69,14 +73,13 @@ pub(super) fn fate(ending: &Ending, output: Option<&Output>, progress: Progress)
 /// Why a delivery of `output` ended, unless it was sent.
 pub(super) fn reason(
     ending: &Ending,
+    outcome: Option<Outcome>,
     output: Option<&Output>,
     fate: Fate,
-    now: Timestamp,
 ) -> Option<Reason> {
     if !matches!(fate, Fate::Ends(DeliveryStatus::Failed | DeliveryStatus::Rejected)) {
         return None;
     }
-    let outcome = output.and_then(|output| ending.outcome(&output.spec, now));
     Some(match ending {
         Ending::Failed(reason, _) | Ending::Rejected(reason, _) => *reason,
         Ending::Unanswered(AttemptFailure::FunctionFailed(_)) => Reason::Function,
@@ -87,11 +90,13 @@ pub(super) fn reason(
     })
 }
 
-/// Has those told who want to know that a delivery failed for good.
+/// Has those told who want to know that a delivery failed for good; `of_answer` is the error of its
+/// answer, where the status alone does not say it.
 pub(super) async fn tell(
     at: Option<(&Bucket, &Output)>,
     pending: &Pending,
     ending: &Ending,
+    of_answer: Option<&str>,
     fate: Fate,
     watch: &Watch,
 ) {
@@ -108,7 +113,7 @@ pub(super) async fn tell(
             | Ending::Unsuccessful(_)
             | Ending::HandedOver => String::new(),
         };
-        let error = || ending.error_of_answer(&output.spec).unwrap_or_else(in_words);
+        let error = || of_answer.map_or_else(in_words, str::to_owned);
         let event = NotificationEvent::DeliveryFailed;
         let hops = pending.webhook.checks.hops;
         watch.failed(bucket, event, output.id.as_uuid(), hops, error).await;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use http::StatusCode;
 
 use super::{
-    attempt::Ending,
     circuit::Judged,
+    ending::Ending,
     findings::{Findings, Found},
     queue::OutputQueue,
 };
@@ -84,6 +84,7 @@ pub(super) fn judge(
     queue: &OutputQueue,
     at: Option<(&Bucket, &Output)>,
     ending: &Ending,
+    outcome: Option<Outcome>,
     now: Timestamp,
     findings: &Findings,
 ) {
@@ -109,7 +110,7 @@ pub(super) fn judge(
     if let Ending::Answered(answer) = ending
         && answer.status() == Some(StatusCode::GONE)
         && health.pause_on_gone
-        && ending.outcome(&output.spec, now) == Some(Outcome::Final)
+        && outcome == Some(Outcome::Final)
     {
         findings.tell(bucket, output, Found::Gone);
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    attempt::{AttemptFailure, Ending},
+    ending::{AttemptFailure, Ending},
     reconnect::Unprocessed,
 };
 use crate::{
@@ -22,6 +22,7 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ended<'a> {
     pub(super) ending: &'a Ending,
+    pub(super) outcome: Option<Outcome>,
     /// The tries of the same attempt that the destination did not process.
     pub(super) reconnects: &'a [Unprocessed],
     /// How long it took until `now`.
@@ -37,7 +38,7 @@ pub(super) fn after(
     ended: Ended<'_>,
     due_at: Option<Timestamp>,
 ) -> Option<History> {
-    let Ended { ending, reconnects, duration, now } = ended;
+    let Ended { ending, outcome, reconnects, duration, now } = ended;
     let (status_code, timings, failure) = match ending {
         Ending::Answered(Answer::Http(it)) => (it.status.as_u16(), it.timings, None),
         Ending::Unsuccessful(it) => {
@@ -73,7 +74,6 @@ pub(super) fn after(
     if !is_told {
         attempt.timings.total = duration;
     }
-    let outcome = output.and_then(|output| ending.outcome(&output.spec, now));
     attempt.next = due_at.map(|due_at| (due_at.as_millis(), because(outcome, now, due_at)));
     Some(history.as_ref().unwrap_or(&pending.history).with(attempt))
 }

@@ -9,6 +9,7 @@ mod circuit;
 mod claim;
 mod credentials;
 mod dispatch;
+mod ending;
 mod erase;
 mod fate;
 pub(super) mod findings;

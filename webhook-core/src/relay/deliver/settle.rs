@@ -65,16 +65,18 @@ impl Settler {
         let attempts = pending.attempts + u32::from(counts);
         let paused = output.map(|output| output.pauses.stood_still(pending.created_at, now));
         let received_at = pending.created_at + paused.unwrap_or_default();
-        let fate = fate(&ending, output, Progress { attempts, received_at, now });
+        let outcome = output.and_then(|output| ending.outcome(&output.spec, now));
+        let fate = fate(&ending, outcome, output, Progress { attempts, received_at, now });
         let (status, due_at) = (fate.status(), fate.due_at());
-        let reason = reason(&ending, output, fate, now);
+        let reason = reason(&ending, outcome, output, fate);
         let is_awaited = self.waiters.is_awaited(pending.id);
         let response = is_awaited.then(|| ending.response()).flatten();
-        health::judge(queue, at, &ending, now, &self.findings);
-        fate::tell(at, pending, &ending, fate, &self.watch).await;
-        let ended = Ended { ending: &ending, reconnects: reconnects.tries(), duration, now };
-        let history = history::after(pending, output, ended, due_at);
+        health::judge(queue, at, &ending, outcome, now, &self.findings);
         let error = output.and_then(|output| ending.error_of_answer(&output.spec));
+        fate::tell(at, pending, &ending, error.as_deref(), fate, &self.watch).await;
+        let reconnected = reconnects.tries();
+        let ended = Ended { ending: &ending, outcome, reconnects: reconnected, duration, now };
+        let history = history::after(pending, output, ended, due_at);
         let mut attempt = ending.into_attempt(duration, self.options.max_logged_response_bytes);
         attempt.error = attempt.error.or(error);
         if let Some((bucket, output)) = at

@@ -155,3 +155,24 @@ async fn what_fails_now_and_then_or_has_it_switched_off_is_left_alone() {
     }
     house.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_of_410_pauses_an_output_only_where_it_is_final() {
+    for (lists, paused_by) in [
+        ("{}", Some(PausedBy::Gone)),
+        (r#"{"success": ["410"]}"#, None),
+        (r#"{"retry": ["4xx"]}"#, None),
+    ] {
+        let mut house = House::new(Health::default()).await;
+        let mut spec = house.output().await.spec;
+        spec.outcomes = Extension::Set(serde_json::from_str(lists).expect(lists));
+        let updated = house.admin.update_output(&house.caller, house.bucket.id, house.output, spec);
+        updated.await.expect("it is changed");
+        house.forwarder.script(HOOK, [Answer::status(StatusCode::GONE)]);
+        house.post().await;
+        pass(Duration::from_secs(5)).await;
+        assert_eq!(house.sent(), 1, "{lists}");
+        assert_eq!(house.paused_by().await, paused_by, "{lists}");
+        house.stop().await;
+    }
+}

@@ -5,7 +5,7 @@ use http::header::LOCATION;
 use super::*;
 use crate::{
     forward::{ForwardError, ForwardResponse, history::FailureKind},
-    model::{Attempt, Extension, Health, Outcomes},
+    model::{Attempt, Extension, Health, Outcomes, ResponseFromOutput},
     rule::{AnswerRules, Rule},
 };
 
@@ -29,7 +29,7 @@ async fn delivered(
     world.output(spec).await;
     let log = world.deliver_one().await;
     let last = log.delivery.last.clone().expect("an attempt");
-    (log.delivery.status, world.forwarder.requests().len(), last.clone(), log)
+    (log.delivery.status, world.forwarder.requests().len(), last, log)
 }
 
 fn answer(code: u16) -> Answer {
@@ -142,6 +142,27 @@ async fn rules_for_a_success_read_the_status_the_headers_and_the_beginning_of_th
         let spec = success_when(Rule::body().contains("ok"));
         assert_eq!(delivered([Answer::ok().body(long)], spec).await.0, expected, "{before}");
     }
+    // JSON that is cut has no values, wherever the path leads.
+    for (more, expected) in [(65_000, DeliveryStatus::Sent), (66_000, DeliveryStatus::Failed)] {
+        let long = format!(r#"{{"ok": true, "more": "{}"}}"#, "-".repeat(more));
+        let spec = success_when(Rule::payload("ok").equals("true"));
+        assert_eq!(delivered([Answer::ok().body(long)], spec).await.0, expected, "{more}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sender_gets_an_answer_that_does_not_pass() {
+    let input = InputSpec { response_from_output: ResponseFromOutput::Any, ..InputSpec::default() };
+    let mut world = World::with(BucketSpec::default(), input, RelayOptions::default()).await;
+    world.output(success_when(Rule::payload("ok").equals("true"))).await;
+    world.forwarder.script(HOOK, [answer(202).body(r#"{"ok": false}"#)]);
+    world.deliver().await;
+    let response = world.post("x").await;
+    assert_eq!(
+        (response.status(), &response.body()[..]),
+        (StatusCode::ACCEPTED, &br#"{"ok": false}"#[..])
+    );
+    world.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -158,8 +179,7 @@ async fn an_answer_whose_rules_need_the_body_is_a_failure_without_it() {
 #[tokio::test(start_paused = true)]
 async fn only_answers_after_which_the_relay_tries_again_count_against_a_destination() {
     let health: Health = serde_json::from_str(r#"{"circuit": {"failures": 1}}"#).expect("it");
-    let failing = |json: &str, code| {
-        let mut spec = lists(json);
+    let failing = |mut spec: OutputSpec, code| {
         spec.health = Extension::Set(health);
         spec.retries = 3;
         async move {
@@ -174,8 +194,11 @@ async fn only_answers_after_which_the_relay_tries_again_count_against_a_destinat
             world.forwarder.requests().len() == 1
         }
     };
-    assert!(failing(r#"{"retry": ["404"]}"#, 404).await, "the circuit opens");
-    assert!(failing("{}", 503).await);
+    assert!(failing(lists(r#"{"retry": ["404"]}"#), 404).await, "the circuit opens");
+    assert!(failing(lists("{}"), 503).await);
+    assert!(failing(success_when(Rule::status().equals("201")), 200).await);
+    // 408 is tried again, and says nothing against a destination.
+    assert!(!failing(lists("{}"), 408).await);
     // One that is final is the verdict on one webhook.
     let webhooks = lists(r#"{"final": ["503"]}"#);
     let mut world = World::new().await;

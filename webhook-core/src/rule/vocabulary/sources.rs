@@ -42,8 +42,9 @@ pub struct NamedPart {
 }
 
 /// What rules are about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Of {
+    #[default]
     Webhook,
     Answer,
 }

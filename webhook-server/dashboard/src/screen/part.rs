@@ -40,6 +40,11 @@ pub(super) trait PartOf: 'static {
     /// begins with.
     fn page(at: &At<Self::Of>, asked: &Asked) -> (Part, SpecOf<Self>);
 
+    /// The address of the page.
+    fn path(at: &At<Self::Of>) -> String {
+        format!("{}/{}", at.path(), Self::NAME)
+    }
+
     /// Takes the part away.
     fn reset(spec: &mut SpecOf<Self>);
 
@@ -164,6 +169,28 @@ impl Part {
             test: None,
             remove: None,
         }
+    }
+
+    /// A page with the form of the part, and the specification that it edits.
+    pub(super) fn with_form<P: PartOf>(
+        at: &At<P::Of>,
+        title: impl Into<String>,
+        lead: &'static str,
+    ) -> (Self, SpecOf<P>) {
+        let spec = at.it.spec().clone();
+        let mut page = Self::new(at.frame(title), lead);
+        page.form = Some(Form::new(P::path(at), "Save").of_part(&spec, P::NAME));
+        (page, spec)
+    }
+
+    /// Offers to take the part away.
+    pub(super) fn offer_removal<P: PartOf>(
+        &mut self,
+        at: &At<P::Of>,
+        label: &'static str,
+        warning: &'static str,
+    ) {
+        self.remove = Some(Remove::new(label, format!("{}/delete", P::path(at)), warning));
     }
 
     fn show(&self) -> Response {

@@ -2,14 +2,10 @@
 
 use webhook_core::model::{Extension, Input, InputSpec};
 
-use crate::{
-    form::Form,
-    screen::{
-        Asked,
-        edit::Remove,
-        of_bucket::At,
-        part::{Part, PartOf},
-    },
+use crate::screen::{
+    Asked,
+    of_bucket::At,
+    part::{Part, PartOf},
 };
 
 const LEAD: &str = "Providers send a webhook again when an answer was late. A duplicate is answered \
@@ -22,17 +18,11 @@ impl PartOf for Duplicates {
     const NAME: &'static str = "deduplication";
 
     fn page(at: &At<Input>, _: &Asked) -> (Part, InputSpec) {
-        let path = format!("{}/deduplication", at.path());
-        let spec = at.it.spec.clone();
-        let mut page = Part::new(at.frame("Duplicates"), LEAD);
-        page.form = Some(Form::new(path.as_str(), "Save").of_part(&spec, Self::NAME));
-        page.remove = (!spec.deduplication.is_unset()).then(|| {
-            Remove::new(
-                "Forward duplicates",
-                format!("{path}/delete"),
-                "Every webhook is forwarded, however often it comes.",
-            )
-        });
+        let (mut page, spec) = Part::with_form::<Self>(at, "Duplicates", LEAD);
+        if !spec.deduplication.is_unset() {
+            let warning = "Every webhook is forwarded, however often it comes.";
+            page.offer_removal::<Self>(at, "Forward duplicates", warning);
+        }
         (page, spec)
     }
 

@@ -5,14 +5,10 @@ use webhook_core::{
     rule::AnswerRules,
 };
 
-use crate::{
-    form::Form,
-    screen::{
-        Asked,
-        edit::Remove,
-        of_bucket::At,
-        part::{Part, PartOf},
-    },
+use crate::screen::{
+    Asked,
+    of_bucket::At,
+    part::{Part, PartOf},
 };
 
 const LEAD: &str = "A 2xx is a success. After 408, 425, 429 and every 5xx but 501 and 508 the \
@@ -26,18 +22,13 @@ impl PartOf for Answers {
     const NAME: &'static str = "outcomes";
 
     fn page(at: &At<Output>, _: &Asked) -> (Part, OutputSpec) {
-        let path = format!("{}/outcomes", at.path());
-        let spec = at.it.spec.clone();
-        let mut page = Part::new(at.frame(format!("Answers to {}", spec.name)), LEAD);
-        let form = Form::new(path.as_str(), "Save").of_part(&spec, Self::NAME);
-        page.form = Some(form.of_field(&spec, "success_when"));
-        page.remove = has_own(&spec).then(|| {
-            Remove::new(
-                "Judge answers as usual",
-                format!("{path}/delete"),
-                "The lists and the rules for a success are removed.",
-            )
-        });
+        let title = format!("Answers to {}", at.it.spec.name);
+        let (mut page, spec) = Part::with_form::<Self>(at, title, LEAD);
+        page.form = page.form.map(|form| form.of_field(&spec, "success_when"));
+        if has_own(&spec) {
+            let warning = "The lists and the rules for a success are removed.";
+            page.offer_removal::<Self>(at, "Judge answers as usual", warning);
+        }
         (page, spec)
     }
 

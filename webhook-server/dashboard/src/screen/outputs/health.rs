@@ -2,14 +2,10 @@
 
 use webhook_core::model::{Extension, Output, OutputSpec};
 
-use crate::{
-    form::Form,
-    screen::{
-        Asked,
-        edit::Remove,
-        of_bucket::At,
-        part::{Part, PartOf},
-    },
+use crate::screen::{
+    Asked,
+    of_bucket::At,
+    part::{Part, PartOf},
 };
 
 const LEAD: &str = "A destination that fails is tried less often and then not at all, and no \
@@ -23,17 +19,12 @@ impl PartOf for Looking {
     const NAME: &'static str = "health";
 
     fn page(at: &At<Output>, _: &Asked) -> (Part, OutputSpec) {
-        let path = format!("{}/health", at.path());
-        let spec = at.it.spec.clone();
-        let mut page = Part::new(at.frame(format!("Health of {}", spec.name)), LEAD);
-        page.form = Some(Form::new(path.as_str(), "Save").of_part(&spec, Self::NAME));
-        page.remove = (!spec.health.is_unset()).then(|| {
-            Remove::new(
-                "Leave the destination alone",
-                format!("{path}/delete"),
-                "However long it fails, each webhook is tried by its own schedule.",
-            )
-        });
+        let title = format!("Health of {}", at.it.spec.name);
+        let (mut page, spec) = Part::with_form::<Self>(at, title, LEAD);
+        if !spec.health.is_unset() {
+            let warning = "However long it fails, each webhook is tried by its own schedule.";
+            page.offer_removal::<Self>(at, "Leave the destination alone", warning);
+        }
         (page, spec)
     }
 

@@ -6,14 +6,10 @@ use webhook_core::{
     model::{Extension, Output, OutputSpec, Secret},
 };
 
-use crate::{
-    form::Form,
-    screen::{
-        Asked,
-        edit::Remove,
-        of_bucket::At,
-        part::{self, Part, PartOf},
-    },
+use crate::screen::{
+    Asked,
+    of_bucket::At,
+    part::{self, Part, PartOf},
 };
 
 const LEAD: &str = "Receivers verify by the signature that a webhook came from here, as it is.";
@@ -25,17 +21,13 @@ impl PartOf for Signing {
     const NAME: &'static str = "signing";
 
     fn page(at: &At<Output>, _: &Asked) -> (Part, OutputSpec) {
-        let path = format!("{}/signing", at.path());
-        let spec = at.it.spec.clone();
-        let mut page = Part::new(at.frame("Signing"), LEAD);
-        page.form = Some(Form::new(path.as_str(), "Save").of_part(&spec, Self::NAME));
+        let (mut page, spec) = Part::with_form::<Self>(at, "Signing", LEAD);
         if !spec.signing.is_unset() {
-            page.remove = Some(Remove::new(
-                "Sign nothing",
-                format!("{path}/delete"),
-                "The secrets are forgotten. Receivers that verify refuse what comes then.",
-            ));
-            page.rotation = Some(part::rotation(format!("{path}/rotate"), at.session.now()));
+            let warning =
+                "The secrets are forgotten. Receivers that verify refuse what comes then.";
+            page.offer_removal::<Self>(at, "Sign nothing", warning);
+            let rotation = format!("{}/rotate", Self::path(at));
+            page.rotation = Some(part::rotation(rotation, at.session.now()));
         }
         (page, spec)
     }
