@@ -90,8 +90,8 @@ pub(super) fn reason(
     })
 }
 
-/// Has those told who want to know that a delivery failed for good; `of_answer` is the error of its
-/// answer, where the status alone does not say it.
+/// Sends the notifications of a delivery that has failed. `of_answer` is the error of its answer, where
+/// the status alone does not say it.
 pub(super) async fn tell(
     at: Option<(&Bucket, &Output)>,
     pending: &Pending,
