@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use super::{
-    names::{MODULES, OF_WEB, PLAIN_WORDS, means_module},
+    names::{MODULES, OF_STREAMS, OF_WEB, PLAIN_WORDS, means_module},
     reach::{Reach, has_patterns, is_literal},
     source::words,
     styles,
@@ -52,6 +52,7 @@ pub(super) fn needs_whole(word: &str) -> bool {
         || waits
         || MODULES.contains(&word)
         || OF_WEB.contains(&word)
+        || OF_STREAMS.contains(&word)
 }
 
 impl Library {

@@ -2,9 +2,14 @@
 //!
 //! # How calls run
 //!
-//! Each call has an engine of its own (most of what a short call computes; 100
-//! KB), made ahead and dropped afterwards, so that nothing can be left behind
-//! for another call. A source that names little of the language's library gets an
+//! A source is the body of a function, so that what it declares is new in each
+//! call. The first call of a source has an engine of its own (most of what a short
+//! call computes; 100 KB), made ahead and dropped afterwards. From the second call
+//! on a thread keeps the engine for the same source, unless that may make names
+//! while it runs: after each call the engine is compared with what it was before,
+//! and one that differs is dropped, as is one after an error, a limit, a number of
+//! calls or some time. So nothing is left behind for another call.
+//! A source that names little of the language's library gets an
 //! engine without most of it, which takes less than half as much. The prelude is
 //! compiled once in a process, and the parts of it that a script may not need are
 //! read when it names them.
@@ -30,6 +35,7 @@
 //! never has the last turn, it takes one core at most and keeps nobody waiting.
 
 mod call;
+mod keep;
 mod library;
 mod limit;
 mod names;
@@ -113,7 +119,8 @@ impl JsRuntime {
             .spawn(move || watched.watch(&taken, total, &late))?;
         let JsOptions { clock, forwarder, store, .. } = options;
         let outside = Outside { forwarder, store, trial: None };
-        Ok(Self { shared: Shared { queue, turns, limits, clock, outside } })
+        let made = Arc::default();
+        Ok(Self { shared: Shared { queue, turns, limits, clock, outside, made } })
     }
 
     /// A runtime with defaults for what is not set.

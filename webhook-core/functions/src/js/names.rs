@@ -18,6 +18,10 @@ pub(super) const OF_TEMPLATE: [&str; 1] = ["render"];
 pub(super) const OF_WEB: [&str; 9] =
     list_of("URL URLSearchParams TextEncoder TextDecoder Headers atob btoa structuredClone fetch");
 
+/// Names of streams and of what is made of them.
+pub(super) const OF_STREAMS: [&str; 5] =
+    list_of("Blob CompressionStream DecompressionStream ReadableStream Response");
+
 /// What the language has, and the host beside it.
 const OTHERS: [&str; 34] = list_of(
     "Map Set WeakMap WeakSet Date ArrayBuffer DataView Uint8Array Int8Array Uint8ClampedArray \
@@ -44,7 +48,7 @@ pub(super) fn means_module(source: &str, name: &str) -> bool {
 /// All of them.
 pub(super) fn late() -> impl Iterator<Item = &'static str> {
     let plain = PLAIN_WORDS.into_iter().map(|(name, _)| name);
-    OTHERS.into_iter().chain(MODULES).chain(plain).chain(OF_WEB)
+    OTHERS.into_iter().chain(MODULES).chain(plain).chain(OF_WEB).chain(OF_STREAMS)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 mod bounds;
 pub(crate) mod cipher;
+pub(crate) mod compression;
 pub(crate) mod csv;
 pub(crate) mod digest;
 pub(crate) mod digits;

@@ -20,7 +20,7 @@ use super::table::Language;
 use crate::{js::JsRuntime, lua::LuaRuntime};
 
 /// What examples find loaded.
-const MODULES: &str = "base64 crypto csv hex http json jwt kv time url xml yaml";
+const MODULES: &str = "base64 crypto csv gzip hex http json jwt kv time url xml yaml";
 
 /// Answers every request of an example.
 #[derive(Debug)]

@@ -262,6 +262,34 @@ async fn only_modules_can_be_required() {
 }
 
 #[tokio::test]
+async fn compressed_data_is_read_and_made() {
+    prints(
+        r#"
+        local gzip, hex = require("gzip"), require("hex")
+        local made = hex.decode("1f8b0800000000000203cb48cdc9c9070086a6103605000000")
+        print(gzip.decompress(made), gzip.decompress(made .. made))
+        for _, format in ipairs({"gzip", "deflate", "deflate-raw"}) do
+          local packed = gzip.compress(("a text, "):rep(1000), format)
+          print(#packed < 200, #gzip.decompress(packed, format))
+        end
+        print(gzip.decompress(made:sub(1, 9)))
+        print(gzip.decompress("{}"))
+        print(gzip.compress("a", "br"))
+        "#,
+        &[
+            "hello\thellohello",
+            "true\t8000",
+            "true\t8000",
+            "true\t8000",
+            "nil\tgzip: not gzip: its end is missing",
+            "nil\tgzip: not gzip: the data is damaged",
+            "nil\tgzip: the format must be gzip, deflate or deflate-raw",
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn jmespath_template_and_id() {
     prints(
         r##"

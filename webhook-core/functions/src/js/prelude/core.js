@@ -74,6 +74,7 @@
   // which is false where several of them read the same.
   const DIGITS = Symbol("digits"), WHOLE = 2 ** 53;
   let texts;
+  kept.again[kept.again.length] = () => { texts = undefined; };
   const remember = (holder, key, value, source) => {
     const own = holder[DIGITS], name = is(value, -0) ? "-0" : String(value);
     if (own !== undefined) own[key] = source;

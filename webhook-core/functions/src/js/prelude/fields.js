@@ -87,6 +87,7 @@
   };
 
   let query, metadata, checks;
+  kept.again[kept.again.length] = () => { made[0] = made[1] = query = metadata = checks = undefined; };
   // What is not UTF-8 comes as bytes.
   const readParts = () => {
     binary();

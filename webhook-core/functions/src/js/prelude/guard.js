@@ -74,7 +74,7 @@
 
   // What depends on a language or a country.
   lazily(locales, ["Intl"]);
-  const modules = part("modules"), web = part("web");
+  const modules = part("modules"), web = part("web"), streams = part("streams");
   lazily((name) => fields().named(name), ["cfg", "console", "process", "addHandler", "$transform"]);
   lazily(part("timers"), ["setTimeout", "clearTimeout"]);
   lazily(() => { fields(); return modules(); }, [
@@ -82,6 +82,10 @@
   ]);
   lazily(() => { fields(); modules(); return web(); }, [
     "URL", "URLSearchParams", "TextEncoder", "TextDecoder", "Headers", "atob", "btoa", "structuredClone", "fetch",
+  ]);
+  const allStreams = () => { fields(); modules(); web(); return streams(); };
+  lazily(allStreams, [
+    "Blob", "CompressionStream", "DecompressionStream", "ReadableStream", "Response",
   ]);
 
   // What a source can come to, before the script sees anything: `names` are those of the global object that are made when
@@ -124,7 +128,7 @@
     return undefined;
   };
   Object.assign(kept, {
-    guarded: true, adapt, web: () => { fields(); modules(); return web(); }, binary, collections, dates, ended, exec, floor, lazily, listText: arrays.toString, locales, log2, longTexts, max,
+    guarded: true, adapt, streams: allStreams, web: () => { fields(); modules(); return web(); }, binary, collections, dates, ended, exec, floor, lazily, listText: arrays.toString, locales, log2, longTexts, max,
     min, natives, open, part, texts: undefined, trunc, CHUNK, ENDS, LONG, Proxy, SEARCH, SORTED, STRING,
     engine: {
       __proto__: null, construct, ownKeys, set, species, toStringTag, Array, Error, JSON, Number, Object, Promise, Reflect,

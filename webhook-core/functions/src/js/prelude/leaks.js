@@ -26,10 +26,13 @@
     const why = isPayload(value) ? "; " + meant(value) : "";
     throw new TypeError("the field \"" + (typeof name === "string" ? name : "") + "\" of a text cannot be set" + why);
   };
-  Object.setPrototypeOf(strings, new Proxy({}, { __proto__: null, get, set }));
-  return (value) => {
+  const { getPrototypeOf, setPrototypeOf } = Object, watched = new Proxy({}, { __proto__: null, get, set });
+  const above = getPrototypeOf(strings);
+  const watch = (on) => { setPrototypeOf(strings, on ? watched : above); };
+  const check = (value) => {
     if (isPayload(value)) throw new TypeError("nothing can be deleted from a text; " + meant(value));
     if (isArray(value) && value === kept.payload) throw new TypeError("the payload is a list: delete from its elements");
     return value;
   };
+  return { __proto__: null, check, watch };
 })

@@ -29,7 +29,12 @@
     return (read[answer] ??= $.body(answer) ?? undefined);
   };
   // Has fields of texts be errors from when a script has the body, and answers what tells what it deletes from.
-  const leaks = () => (kept.leaking ??= $.part("leaks", $)($, kept, read));
+  let watching = false;
+  const leaks = () => {
+    kept.leaking ??= $.part("leaks", $)($, kept, read);
+    if (!watching) kept.leaking.watch(watching = true);
+    return kept.leaking.check;
+  };
   const putBody = (answer, value) => {
     $.setBody(answer, text(value));
     changed(answer);
@@ -100,6 +105,14 @@
     guard();
     return (made ??= $.part("fields", $)($, kept));
   };
+  // Takes back what a call has left in the prelude, before the engine serves another one. Parts with more of it add a function.
+  kept.again = [() => {
+    read.true = read.false = seen.form = seen.parts = kept.added = kept.payload = undefined;
+    if (watching) kept.leaking.watch(watching = false);
+    for (const name in methods) delete methods[name];
+    used = false;
+    kept.finish = finish;
+  }];
   kept.request = { __proto__: null, body, changed, methods, putBody, rest, seen, setBody, traps };
   kept.setHeader = setHeader;
   kept.r = r;

@@ -8,6 +8,7 @@
   const { toLowerCase, includes, slice, trimStart } = String.prototype;
 
   let take, json, isForm = false;
+  kept.again[kept.again.length] = () => { take = json = undefined; isForm = false; };
   const put = (object, name, value) =>
     defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
   const isObject = (value) => typeof value === "object" && value !== null;

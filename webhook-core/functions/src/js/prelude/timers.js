@@ -5,6 +5,7 @@
   const { apply, limit, now } = kept, { TypeError } = kept.engine, MOST = 1000;
   const waiting = [];
   let last = 0;
+  kept.again[kept.again.length] = () => { last = 0; };
   const setTimeout = (run, after = 0, ...given) => {
     if (typeof run !== "function") throw new TypeError("setTimeout takes a function");
     if (waiting.length >= MOST) throw limit("timers, at most " + MOST);

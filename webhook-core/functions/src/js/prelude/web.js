@@ -273,54 +273,111 @@
     entries() { return pairsOf(this.#sorted(), (pair) => pair); }
     [iterator]() { return this.entries(); }
   }
+  const decoded = (own) => run("web.utf8", "text", [binary(own), ""]);
+  // What a body consists of, and its type.
+  const contentOf = (body) => {
+    if (body === undefined || body === null) return { none: true, text: () => "", bytes: () => $.utf8("") };
+    if (body instanceof URLSearchParams) return { ...contentOf(body.toString()), type: "application/x-www-form-urlencoded;charset=UTF-8" };
+    if (!isObject(body)) {
+      const whole = text(body);
+      return { type: "text/plain;charset=UTF-8", text: () => whole, bytes: () => $.utf8(whole) };
+    }
+    const streamed = kept.streamed?.(body);
+    if (streamed) return streamed;
+    if (bytes(body) === undefined) {
+      throw new TypeError("the body must be a text, bytes, URLSearchParams, a Blob or a ReadableStream");
+    }
+    const own = run("web.bytes", "bytes", [binary(body)]);
+    return { bytes: () => own };
+  };
   let answered;
   class Response {
-    #answer;
+    #status;
+    #phrase;
+    #headers;
+    #content;
+    #url = "";
     #used = false;
-    static { answered = (answer) => { const made = new Response(); made.#answer = answer; return made; }; }
-    get status() { return this.#answer.status_code; }
-    get ok() { return this.status >= 200 && this.status < 300; }
-    get statusText() { return ""; }
-    get url() { return this.#answer.url; }
+    constructor(body, init) {
+      const { status = 200, statusText = "", headers } = init ?? {};
+      if (!(status >= 200 && status <= 599)) throw new RangeError("the status must be 200 to 599");
+      this.#status = +status;
+      this.#phrase = text(statusText);
+      this.#headers = new Headers(headers);
+      this.#content = contentOf(body);
+      const { type } = this.#content;
+      if (type && !this.#headers.has("content-type")) this.#headers.set("content-type", type);
+    }
+    static {
+      answered = (answer) => {
+        const made = new Response();
+        made.#status = answer.status_code;
+        made.#headers = new Headers(answer.headers);
+        made.#url = answer.url;
+        made.#content = { text: () => answer.body, bytes: () => answer.bodyBytes };
+        return made;
+      };
+    }
+    static json(value, init) {
+      const made = new Response(stringify(value), init);
+      if (!new Headers(init?.headers).has("content-type")) made.#headers.set("content-type", "application/json");
+      return made;
+    }
+    get status() { return this.#status; }
+    get ok() { return this.#status >= 200 && this.#status < 300; }
+    get statusText() { return this.#phrase; }
+    get url() { return this.#url; }
     get redirected() { return false; }
-    get type() { return "basic"; }
+    get type() { return this.#url === "" ? "default" : "basic"; }
     get bodyUsed() { return this.#used; }
-    get headers() { return new Headers(this.#answer.headers); }
+    get headers() { return this.#headers; }
+    get body() {
+      const content = this.#content;
+      if (content.none) return null;
+      if (content.stream === undefined) {
+        kept.streams();
+        this.#content = kept.streamed(kept.streamOf(content.bytes));
+      }
+      return this.#content.stream;
+    }
     #use() {
       if (this.#used) throw new TypeError("the body was read before");
       this.#used = true;
-      return this.#answer;
+      return this.#content;
     }
-    async text() { return this.#use().body; }
-    async json() { return JSON.parse(this.#use().body); }
-    async bytes() { return this.#use().bodyBytes; }
-    async arrayBuffer() { return this.#use().bodyBytes.buffer; }
+    async text() {
+      const content = this.#use();
+      return content.text === undefined ? decoded(await content.bytes()) : content.text();
+    }
+    async json() { return JSON.parse(await this.text()); }
+    async bytes() { return this.#use().bytes(); }
+    async arrayBuffer() { return (await this.bytes()).buffer; }
+    async blob() {
+      kept.streams();
+      return kept.blob(await this.bytes(), this.#headers.get("content-type") ?? "");
+    }
     clone() {
-      if (this.#used) throw new TypeError("the body was read before");
-      return answered(this.#answer);
+      if (this.#used || this.#content.stream) throw new TypeError("the body was read before, or is a stream");
+      const made = new Response(undefined, { status: this.#status, statusText: this.#phrase, headers: this.#headers });
+      made.#content = this.#content;
+      made.#url = this.#url;
+      return made;
     }
   }
   const fetch = async (resource, options) => {
     const { method = "GET", headers: given, body, signal } = options ?? {};
     if (signal) throw new TypeError("fetch: signal is not available; http.request takes a timeout");
-    const headers = new Headers(given), typed = (type) => { if (!headers.has("content-type")) headers.set("content-type", type); };
-    let content = body ?? undefined;
-    if (content instanceof URLSearchParams) {
-      typed("application/x-www-form-urlencoded;charset=UTF-8");
-      content = content.toString();
-    } else if (typeof content === "string") typed("text/plain;charset=UTF-8");
-    else if (content !== undefined && (!isObject(content) || bytes(content) === undefined)) {
-      throw new TypeError("fetch: the body must be a text, bytes or URLSearchParams");
-    }
-    const sent = {};
+    const headers = new Headers(given), content = contentOf(body), sent = {};
+    if (content.type && !headers.has("content-type")) headers.set("content-type", content.type);
     headers.forEach((value, name) => { sent[name] = value; });
+    const raw = content.none ? undefined : content.text ? content.text() : await content.bytes();
     const name = apply(toUpperCase, text(method), []), address = text(resource);
-    return answered(orTypeError("fetch failed: ", () => request(name, address, { headers: sent, body: content })));
+    return answered(orTypeError("fetch failed: ", () => request(name, address, { headers: sent, body: raw })));
   };
 
   const made = { TextEncoder, TextDecoder, URLSearchParams, URL, Headers, Response };
   for (const name of keys(made)) {
     defineProperty(made[name].prototype, Symbol.toStringTag, { value: name, configurable: true });
   }
-  return { TextEncoder, TextDecoder, URLSearchParams, URL, Headers, atob, btoa, structuredClone, fetch };
+  return { TextEncoder, TextDecoder, URLSearchParams, URL, Headers, atob, btoa, structuredClone, fetch, Response, decoded };
 })

@@ -143,3 +143,153 @@ async fn what_a_script_cannot_come_to_is_not_there() {
         r.body = String(f([]) + f('') + f(JSON))";
     assert_eq!(super::fixture::body(natives).await, "0");
 }
+
+/// Runs a script until its engine would be kept, and then on; returns the bodies that it left.
+async fn repeated(runtime: &JsRuntime, source: &str) -> Vec<String> {
+    let call = invocation(source);
+    let mut bodies = Vec::new();
+    for _ in 0..5 {
+        let left = runtime.run(call.clone()).await.result;
+        let left = left.unwrap_or_else(|error| panic!("{source}: {error}"));
+        bodies.push(String::from_utf8_lossy(&left.request.body).into_owned());
+    }
+    bodies
+}
+
+/// A runtime with one thread.
+fn single() -> JsRuntime {
+    JsRuntime::builder().running_calls(1, 1).build().expect("threads")
+}
+
+fn made(runtime: &JsRuntime) -> usize {
+    runtime.shared.made.load(std::sync::atomic::Ordering::Relaxed)
+}
+
+#[tokio::test]
+async fn an_engine_is_kept_for_a_source_that_leaves_nothing() {
+    for source in [
+        "if (r.method !== 'POST') r.stopForwarding()",
+        "const a = JSON.parse(r.body); a.n.push(3); r.body = a",
+        "r.body = JSON.parse(r.body).n.map((n) => n + 1).join('-')",
+        "function transform(payload) { payload.n.push(3); return payload }",
+        "addHandler('transform', (request) => { request.body.n.push(3); return request })",
+        "function handler(webhook) { webhook.payload.n.push(3); return webhook }",
+        "r.setHeader('x-a', crypto.sha256(r.body)); r.body = `${cfg.get('TOKEN')}`",
+        "await new Promise((f) => setTimeout(f, 1)); r.body = new URL('http://a/b').pathname",
+        "console.log(r.query.a, r.headers['x-token']); r.body = r.metadata.bucket_name",
+        "class A extends Map {} const found = new A([[1, 2]]); r.body = [...found.keys()].join()",
+        "try { null.a } catch (error) { error.more = 1; r.body = error.name }",
+        "function f() { f.calls = (f.calls ?? 0) + 1 } f(); r.body = String(f.calls)",
+        "const { name } = JSON.parse(r.body); delete r.headers['x-token']; r.body = name + 'é'.normalize()",
+    ] {
+        let runtime = single();
+        let bodies = repeated(&runtime, source).await;
+        assert!(bodies.iter().all(|body| *body == bodies[0]), "{source}: {bodies:?}");
+        // One for the first call, one that is kept, and one that is made ahead.
+        assert!(made(&runtime) <= 3, "{source}: {} engines", made(&runtime));
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_left_in_an_engine_that_is_kept() {
+    for source in [
+        "try { leak; r.body = 'found' } catch { r.body = 'none' } leak = 1",
+        "try { leak; r.body = 'found' } catch { r.body = 'none' } leak = undefined",
+        "r.body = typeof console; delete console; leak = 1",
+        "r.body = typeof console.log.leak; console.log.leak = 1",
+        "r.body = typeof console.leak; console.leak = 1",
+        "r.body = [1].map((n) => n + 1).join(); [].map.leak = 1; r.body += typeof [].map.leak; delete [].join",
+        "r.body = typeof [].map.leak; [].map.leak = 1",
+        "r.body = typeof ''.at.leak + typeof [].at.leak; ''.at.leak = [].at.leak = 1",
+        "r.body = typeof JSON.leak; JSON.leak = 1",
+        "r.body = typeof JSON.parse; JSON.parse = null",
+        "r.body = typeof JSON.parse.leak; JSON.parse.leak = 1",
+        "r.body = typeof Math.max; Math.max = 1",
+        "r.body = Math.max(1, 2) + typeof Math.leak; Object.assign(Math, { max: () => 9, leak: 1 })",
+        "r.body = String(Object.isExtensible(Error)); Object.preventExtensions(Error)",
+        "r.body = String(Object.isFrozen(console)); Object.freeze(console)",
+        "r.body = typeof Object.keys.leak; Object.keys.leak = 1",
+        "r.body = typeof crypto.sha256.leak; crypto.sha256.leak = 1",
+        "r.body = typeof Object.values(crypto)[0].leak; Object.values(crypto)[0].leak = 1",
+        "r.body = typeof URL.leak; URL.leak = 1",
+        "const url = new URL('http://a'); r.body = typeof url.toString.leak; url.toString.leak = 1",
+        "r.body = typeof r.setHeader.leak; r.setHeader.leak = 1",
+        "r.body = String(Object.keys(process.env).length); process.env.leak = 1",
+        "r.body = typeof new Map().get.leak; new Map().get.leak = 1",
+        "const next = [].values().next; r.body = typeof next.leak; next.leak = 1",
+        "const p = (async () => {})(); r.body = typeof p.then.leak; p.then.leak = 1",
+        "function* f() {} r.body = typeof f().next.leak; f().next.leak = 1",
+        "r.body = typeof cfg.get.leak; cfg.get.leak = 1",
+        "const own = r; own.body = typeof r; r = 1; r = own",
+        "r.body = typeof fetch.leak; fetch.leak = 1",
+        "r.body = typeof setTimeout(() => {}, 1); r.body = String(setTimeout(() => {}, 1))",
+        "const a = 'text'; let b = 'none'; try { a.leak = 1 } catch { b = 'refused' } r.body = b + r.body.length; r.body = b",
+        "r.body = String(JSON.stringify({ n: 1e2 })); JSON.parse('{\"n\":1e2}')",
+        "r.body = typeof Array.isArray; Array.isArray = 1; r.body += typeof Array.from; Array = 1",
+        "r.body = `${undefined}${NaN}`; undefined = 1; NaN = 2",
+        "r.body = typeof Symbol.leak; Symbol.leak = 1",
+        "r.body = typeof (() => {}).call.leak; (() => {}).call.leak = 1",
+        "r.body = typeof crypto.subtle.sign.leak; crypto.subtle.sign.leak = 1",
+        "r.body = typeof /a/.test.leak; /a/.test.leak = 1",
+        "const b = r.bodyBytes; r.body = typeof b.at.leak + typeof b.join.leak; b.at.leak = b.join.leak = 1",
+        "r.body = typeof 'a'.matchAll(/a/g).next.leak; 'a'.matchAll(/a/g).next.leak = 1",
+        "const next = new Map().keys().next; r.body = typeof next.leak; next.leak = 1",
+        "const next = [].values().map((a) => a).next; r.body = typeof next.leak; next.leak = 1",
+        "r.body = typeof new Date().getTime.leak; new Date().getTime.leak = 1",
+        "if (r.method === 'GET') addHandler('transform', (a) => a); r.body = 'a'",
+    ] {
+        let runtime = single();
+        let bodies = repeated(&runtime, source).await;
+        assert!(bodies.iter().all(|body| *body == bodies[0]), "{source}: {bodies:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_finds_its_own_request_in_an_engine_that_is_kept() {
+    let runtime = single();
+    let source = "r.body = [r.body, r.path, r.query.a, r.headers['x-token'], r.metadata.bucket_name, \
+        cfg.get('TOKEN'), r.verified, r.eventType, r.bodyBytes.length, JSON.stringify(JSON.parse(r.body))].join('|')";
+    let mut call = invocation(source);
+    for number in 0..6 {
+        let (body, text) = (format!("{{\"n\":{number}.50}}"), format!("v{number}"));
+        call.request.body = body.clone().into();
+        call.request.extra_path = format!("/{text}");
+        call.request.raw_query = format!("a={text}");
+        call.request.headers = super::fixture::headers(&[]);
+        call.request.headers.insert("x-token", text.parse().expect("a value"));
+        call.metadata.insert("bucket_name".to_owned(), text.clone());
+        call.config = std::sync::Arc::new([("TOKEN".to_owned(), text.clone())].into());
+        call.checks.verified = Some(number % 2 == 0);
+        call.checks.event = Some(text.clone());
+        let left = runtime.run(call.clone()).await.result.expect("runs").request.body;
+        let verified = number % 2 == 0;
+        let expected = format!(
+            "{body}|/{text}|{text}|{text}|{text}|{text}|{verified}|{text}|{}|{body}",
+            body.len()
+        );
+        assert_eq!(String::from_utf8_lossy(&left), expected);
+    }
+    assert!(made(&runtime) <= 3);
+}
+
+#[tokio::test]
+async fn an_engine_is_dropped_after_an_error_or_a_limit_and_each_call_has_its_own_limits() {
+    let runtime = single();
+    let mut call = invocation(
+        "const { name } = JSON.parse(r.body); if (name === 'throw') throw new Error('a'); \
+        while (name === 'loop'); console.log(name); \
+        for (let i = 0; i < 9; i++) try { await http.get('http://a.example/') } catch {} r.body = name",
+    );
+    for name in ["a", "b", "c", "throw", "d", "loop", "e", "f"] {
+        call.request.body = format!("{{\"name\":\"{name}\"}}").into();
+        let ended = runtime.run(call.clone()).await;
+        match name {
+            "throw" => assert!(matches!(ended.result, Err(FunctionError::Script(_)))),
+            "loop" => assert!(matches!(ended.result, Err(FunctionError::Limit(_)))),
+            _ => {
+                assert_eq!(ended.result.expect("runs").request.body, name);
+                assert_eq!(ended.logs, [name]);
+            }
+        }
+    }
+}

@@ -31,6 +31,16 @@ async fn the_names_of_the_web_do_what_they_do_there() {
 }
 
 #[tokio::test]
+async fn streams_compress_and_carry_bodies() {
+    let (forwarder, runtime) = sending();
+    let left = complete(&runtime, include_str!("streams.js")).await.result.expect("runs");
+    assert_eq!(String::from_utf8_lossy(&left.request.body), "", "what is not as it should be");
+    let sent = forwarder.requests();
+    assert_eq!((&sent[0].body[..], &sent[1].body[..]), (&b"in two parts"[..], &b"of a blob"[..]));
+    assert_eq!(sent[1].headers["content-type"], "text/csv");
+}
+
+#[tokio::test]
 async fn pairs_of_keys_sign_and_verify() {
     assert_eq!(body(include_str!("subtle.js")).await, "", "signatures that are wrong");
 }
@@ -57,6 +67,14 @@ async fn the_limits_hold_for_them() {
         "new URLSearchParams(Array.from({ length: 500 }, () => ['abc', 'd'])).toString()",
         "new URL('http://a/' + 'b'.repeat(1001))",
         "const deep = []; let a = deep; for (let i = 0; i < 1e5; i++) a = a[0] = []; structuredClone(deep)",
+        "const c = new CompressionStream('gzip'), w = c.writable.getWriter(); \
+            for (let i = 0; i < 500; i++) w.write(crypto.getRandomValues(new Uint8Array(10))); w.close(); \
+            await new Response(c.readable).bytes()",
+        "const bomb = 'H4sIAAAAAAACA+3BMQEAAADCoKzrX8IUfkABAAAAAG8Ddln0TIgTAAA='; \
+            await new Response(new Blob([base64.decode(bomb, true)]).stream() \
+            .pipeThrough(new DecompressionStream('gzip'))).text()",
+        "new ReadableStream({ start(c) { for (;;) c.enqueue(new Array(9)) } })",
+        "const s = new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(900)) } }); await new Response(s).text()",
         "const list = new Array(4e6).fill(0); structuredClone(list)",
     ] {
         let result = complete(&runtime, source).await.result;

@@ -88,6 +88,11 @@ impl Host {
         };
     }
 
+    /// Forgets the call.
+    pub(super) fn end(&self) {
+        *self.script.borrow_mut() = Script::default();
+    }
+
     /// What the call reaches.
     pub(super) fn outside(&self) -> Outside {
         self.outside.of_call(self.script.borrow().trial.clone())

@@ -232,11 +232,12 @@ fn reach(source: &str) -> (Reach<'_>, Vec<&'static Needing>) {
 }
 
 /// What a source of a style that has an adapter needs.
-const ADAPTING: [Part; 11] = [
+const ADAPTING: [Part; 12] = [
     Part::Styles,
     Part::Adapt,
     Part::Modules,
     Part::Web,
+    Part::Streams,
     Part::Adapter(0),
     Part::Adapter(1),
     Part::Adapter(2),
@@ -247,12 +248,13 @@ const ADAPTING: [Part; 11] = [
 ];
 
 /// The parts that look for functions when they are made, by the names that lead to them.
-const LATER: [(&[&str], &[Part]); 8] = [
+const LATER: [(&[&str], &[Part]); 9] = [
     (&names::MODULES, &[Part::Modules]),
     (&names::OF_ID, &[Part::Modules]),
     (&names::OF_TEMPLATE, &[Part::Modules]),
     (&["crypto"], &[Part::Subtle]),
-    (&names::OF_WEB, &[Part::Modules, Part::Web]),
+    (&names::OF_WEB, &[Part::Modules, Part::Web, Part::Streams]),
+    (&names::OF_STREAMS, &[Part::Modules, Part::Web, Part::Streams]),
     (&["transform", "handler", "addHandler"], &[Part::Styles]),
     (&styles::SIGNS, &ADAPTING),
     (&["Intl", "localeCompare", "toLocaleLowerCase", "toLocaleUpperCase"], &[Part::Locales]),

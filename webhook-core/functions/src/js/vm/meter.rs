@@ -56,6 +56,10 @@ impl Meter {
     /// Takes in a call and waits for its first turn.
     pub(super) fn begin(&self, call: &Arc<Call>) -> Result<(), FunctionError> {
         self.deadline.set(Instant::now() + self.limits.total_time);
+        self.computed.set(Duration::ZERO);
+        self.steps.set(0);
+        self.pattern.set(None);
+        *self.stopped.borrow_mut() = None;
         *self.call.borrow_mut() = Some(Arc::clone(call));
         self.resume();
         self.stopped.borrow().clone().map_or(Ok(()), Err)

@@ -1,5 +1,6 @@
-//! One engine for one call.
+//! An engine, and the calls that it serves.
 
+mod again;
 mod failure;
 mod host;
 mod http;
@@ -22,7 +23,13 @@ use rquickjs::{
 };
 use webhook_core::function::{FunctionError, Invocation, ScriptOutcome};
 
-use self::{failure::Thrown, host::Host, meter::Meter, prelude::Part};
+use self::{
+    again::{Again, Ready},
+    failure::Thrown,
+    host::Host,
+    meter::Meter,
+    prelude::Part,
+};
 use super::{
     call::{Call, Task},
     library::Library,
@@ -64,9 +71,10 @@ type SmallIntrinsics = (
     intrinsic::Performance,
 );
 
-/// An engine that no script has run in.
+/// An engine that no script has run in, or none that has left anything behind.
 pub(super) struct Vm {
-    // Before the runtime, which must go last.
+    // These two before the runtime, which must go last.
+    again: Option<Again>,
     context: Context,
     runtime: Runtime,
     host: Rc<Host>,
@@ -114,11 +122,12 @@ impl Vm {
             |reason| FunctionError::Script(format!("the engine cannot be started: {reason}"));
         let (prepared, context, runtime) = made().map_err(|error| failed(error.to_string()))?;
         prepared.map_err(failed)?;
-        Ok(Self { context, runtime, host, library })
+        Ok(Self { again: None, context, runtime, host, library })
     }
 
-    /// Does what a call asks for and answers it.
-    pub(super) fn serve(self, task: Task, call: &Arc<Call>) {
+    /// Does what a call asks for and answers it. Returns the engine where it may serve another call
+    /// of the same source, as far as it is to be kept.
+    pub(super) fn serve(mut self, task: Task, call: &Arc<Call>, keeps: bool) -> Option<Self> {
         let result = match self.host.meter.begin(call) {
             Ok(()) => {
                 let meter = Rc::clone(&self.host.meter);
@@ -130,7 +139,7 @@ impl Vm {
                     },
                 )));
                 match task {
-                    Task::Run(invocation, handle) => self.run(*invocation, handle),
+                    Task::Run(invocation, handle) => self.run(*invocation, handle, keeps),
                     Task::Check(source) => self.check(&source),
                 }
             }
@@ -138,36 +147,40 @@ impl Vm {
         };
         self.host.meter.pause();
         let logs = self.host.take_logs();
-        // The memory is back before the caller goes on.
-        drop(self);
+        self.host.end();
+        // The memory of an engine that is not kept is back before the caller goes on.
+        let is_kept = self.again.is_some();
+        let kept = is_kept.then_some(self);
         call.answer(result, logs);
+        kept
     }
 
     fn run(
-        &self,
+        &mut self,
         invocation: Invocation,
         handle: Option<tokio::runtime::Handle>,
+        keeps: bool,
     ) -> Result<Option<ScriptOutcome>, FunctionError> {
         let text = Arc::clone(&invocation.source);
         self.host.begin(invocation, handle);
-        self.context.with(|ctx| {
-            let kept = take_kept(&ctx).and_then(|kept| {
-                self.open(&ctx, &kept, &text)?;
-                Ok(kept)
-            });
+        let again = self.again.take();
+        self.again = self.context.with(|ctx| {
             // A source of another style has the whole library.
             let is_whole = self.library == Library::Whole;
             let style = is_whole.then(|| styles::of(&text)).flatten();
-            let script = compile::<Function<'_>>(&ctx, &text, &source::wrapped(&text, style));
-            let script = script.map_err(|error| self.stopped().unwrap_or(error))?;
-            let ended = kept.and_then(|kept| {
+            let ready = match again {
+                Some(again) => again.restore(&ctx),
+                None => self.ready(&ctx, &text, style, keeps)?,
+            };
+            let ended = ready.and_then(|ready| {
+                let Ready { kept, script, .. } = &ready;
                 let declared: Function<'_> = kept.get("declared")?;
-                let watched = watched(&kept, &text)?;
-                let exported = exported(&kept, &text, style)?;
+                let watched = watched(kept, &text)?;
+                let exported = exported(kept, &text, style)?;
                 let given = (This(ctx.globals()), declared, watched, exported);
                 let promise: Promise<'_> = script.call(given)?;
                 self.settle(&ctx);
-                while is_whole && self.stopped().is_none() && fire(&kept)? {
+                while is_whole && self.stopped().is_none() && fire(kept)? {
                     self.settle(&ctx);
                 }
                 if promise.state() == PromiseState::Rejected {
@@ -179,7 +192,7 @@ impl Vm {
                     Some(returned) => {
                         let returned = returned?;
                         let finish: Function<'_> = kept.get("finish")?;
-                        finish.call::<_, ()>((returned,)).map(Some)
+                        finish.call::<_, ()>((returned,)).map(|()| Some(ready))
                     }
                     None => Ok(None),
                 }
@@ -187,7 +200,9 @@ impl Vm {
             // A limit ends the script whatever it made of it.
             match (self.stopped(), ended) {
                 (Some(error), _) => Err(error),
-                (None, Ok(Some(()))) => Ok(()),
+                // Something would run in the next call.
+                (None, Ok(Some(_))) if ctx.execute_pending_job() => Ok(None),
+                (None, Ok(Some(ready))) => Ok(ready.again(&ctx)),
                 (None, Ok(None)) => Err(FunctionError::Script(
                     "function: the script waits for a promise that nothing settles".to_owned(),
                 )),
@@ -198,6 +213,29 @@ impl Vm {
             }
         })?;
         Ok(self.host.outcome())
+    }
+
+    /// Compiles the source. A failure of the prelude comes to light after one of the source.
+    fn ready<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        text: &str,
+        style: Option<&Style>,
+        keeps: bool,
+    ) -> Result<JsResult<Ready<'js>>, FunctionError> {
+        let kept = take_kept(ctx).and_then(|kept| {
+            self.open(ctx, &kept, text)?;
+            Ok(kept)
+        });
+        let script = compile::<Function<'_>>(ctx, text, &source::wrapped(text, style));
+        let script = script.map_err(|error| self.stopped().unwrap_or(error))?;
+        Ok(kept.map(|kept| {
+            let mut ready = Ready { kept, script, is_clean: None };
+            if keeps {
+                ready.watch(ctx, text);
+            }
+            ready
+        }))
     }
 
     /// Bounds what the source can come to, before it runs.

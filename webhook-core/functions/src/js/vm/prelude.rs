@@ -60,8 +60,12 @@ pub(super) enum Part {
     Modules,
     /// Makes `URL`, `fetch` and other names of the web.
     Web,
+    /// Makes `ReadableStream`, `CompressionStream` and what streams are made of.
+    Streams,
     /// Makes `crypto.subtle`.
     Subtle,
+    /// Finds what a call has left behind.
+    Traces,
 }
 
 /// What every call but those of bare engines needs is one module, because each costs an engine
@@ -85,7 +89,7 @@ const PLAIN: &str = concat!(
     "($, kept); return kept; })",
 );
 
-const SOURCES: [(Part, &str, &str); 29] = [
+const SOURCES: [(Part, &str, &str); 31] = [
     (Part::Base, "base", BASE),
     (Part::Plain, "plain", PLAIN),
     (Part::Core, "core", include_str!("../prelude/core.js")),
@@ -114,7 +118,9 @@ const SOURCES: [(Part, &str, &str); 29] = [
     (Part::Timers, "timers", include_str!("../prelude/timers.js")),
     (Part::Modules, "modules", include_str!("../prelude/modules.js")),
     (Part::Web, "web", include_str!("../prelude/web.js")),
+    (Part::Streams, "streams", include_str!("../prelude/streams.js")),
     (Part::Subtle, "subtle", include_str!("../prelude/subtle.js")),
+    (Part::Traces, "traces", include_str!("../prelude/traces.js")),
 ];
 
 /// What engines are made from.

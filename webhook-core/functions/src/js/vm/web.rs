@@ -5,7 +5,9 @@ use super::{
     modules::{Answer, Arguments},
 };
 use crate::modules::{
-    ModuleError, cipher, encoding,
+    ModuleError, cipher,
+    compression::Format,
+    encoding,
     keys::{self, Private},
     random,
     signature::Scheme,
@@ -33,6 +35,14 @@ pub(super) fn call(host: &Host, name: &str, given: &Arguments) -> Result<Answer,
         "bytes" => Answer::Bytes(given.data(0)?.into_owned()),
         "atob" => Answer::Text(encoding::atob(given.text(0))?),
         "btoa" => Answer::Text(encoding::btoa(given.text(0))?),
+        "compress" => {
+            let format = Format::named(given.text(1))?;
+            Answer::Bytes(format.compress(&given.data(0)?, &mut bounds, longest)?)
+        }
+        "decompress" => {
+            let format = Format::named(given.text(1))?;
+            Answer::Bytes(format.decompress(&given.data(0)?, &mut bounds, longest)?)
+        }
         "url" => {
             let base = given.get(1);
             Answer::tree(&url::components(&url::resolve(given.text(0), base)?), &host.limits)?

@@ -9,6 +9,7 @@ mod csv;
 mod data;
 mod digits;
 mod encoding;
+mod gzip;
 mod http;
 mod id;
 mod jmespath;
@@ -63,6 +64,7 @@ pub(super) const MODULES: &[(&str, &[(&str, Native)])] = &[
     ("base64", encoding::BASE64),
     ("crypto", crypto::FUNCTIONS),
     ("csv", csv::FUNCTIONS),
+    ("gzip", gzip::FUNCTIONS),
     ("hex", encoding::HEX),
     ("http", http::FUNCTIONS),
     ("id", id::FUNCTIONS),
