@@ -40,6 +40,8 @@ struct State {
     threads: usize,
     /// Threads that wait for a call, or will in a moment.
     idle_threads: usize,
+    /// Whether the watchdog looks at the calls by itself: nothing has to wake it then.
+    watched: bool,
     closed: bool,
 }
 
@@ -78,9 +80,12 @@ impl Queue {
             && state.threads < bounds.threads;
         state.threads += usize::from(needs);
         state.idle_threads += usize::from(needs);
+        let watched = state.watched;
         drop(state);
         self.work.notify_one();
-        self.watch.notify_one();
+        if !watched {
+            self.watch.notify_one();
+        }
         if needs { Added::NeedsThread } else { Added::Yes }
     }
 
@@ -149,9 +154,11 @@ impl Queue {
         while !state.closed {
             if state.calls.waiting() == 0 && state.running.iter().all(|(_, call)| call.is_overdue())
             {
+                state.watched = false;
                 state = self.watch.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
+            state.watched = true;
             let waited = self.watch.wait_timeout(state, TICK);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             for (started, call) in &state.running {

@@ -7,7 +7,7 @@ use super::{Bounds, ModuleError};
 
 /// How many bytes are made between two looks at the limits.
 const STEP: usize = 64 << 10;
-/// Deflate looks back so many bits of bytes at most.
+/// The largest window of deflate, as a power of two.
 const WINDOW_BITS: u8 = 15;
 
 /// A format, by the names of `CompressionStream`.

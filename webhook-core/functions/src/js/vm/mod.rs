@@ -148,7 +148,7 @@ impl Vm {
         self.host.meter.pause();
         let logs = self.host.take_logs();
         self.host.end();
-        // The memory of an engine that is not kept is back before the caller goes on.
+        // An engine that is not kept gives its memory back before the caller continues.
         let is_kept = self.again.is_some();
         let kept = is_kept.then_some(self);
         call.answer(result, logs);
