@@ -27,7 +27,7 @@ use webhook_core::{
 use webhook_functions::{js::JsRuntime, lua::LuaRuntime};
 
 /// How a script is called on the command line, and what it is.
-const SCRIPTS: [(&str, Driver, &str); 5] = [
+const SCRIPTS: [(&str, Driver, &str); 6] = [
     ("lua", Driver::Lua, "if r.RequestMethod ~= 'POST' then r:StopForwarding() end"),
     (
         "lua-json",
@@ -39,6 +39,11 @@ const SCRIPTS: [(&str, Driver, &str); 5] = [
     // The same with an engine that has the whole library, because a word names some of it.
     ("js-whole", Driver::Js, "// Map\nif (r.method !== 'POST') r.stopForwarding()"),
     ("js-json", Driver::Js, "const order = JSON.parse(r.body)\nr.setHeader('x-order', order.id)"),
+    (
+        "js-key",
+        Driver::Js,
+        "const order = JSON.parse(r.body), key = 'id'\nr.setHeader('x-order', order[key])",
+    ),
 ];
 
 /// What the relay makes of a run.

@@ -1,11 +1,11 @@
 //! Which sources an engine is kept for, to serve more than one call.
 //!
-//! A source that makes no names comes to what its words lead to and to nothing else, so that what
-//! it leaves behind is found with little work.
+//! A source comes to what its words lead to, and with computed names (`list[key]`) to prototypes
+//! and their constructors as well. So what it leaves behind is found with little work.
 
 use std::{collections::HashSet, time::Duration};
 
-use super::{reach::Reach, styles};
+use super::{reach::plain_words, styles};
 use crate::list::list_of;
 
 /// Calls that one engine serves.
@@ -25,10 +25,7 @@ pub(super) fn words_of(source: &str) -> Option<HashSet<&str>> {
     if styles::of(source).is_some() {
         return None;
     }
-    match Reach::of(source) {
-        Reach::Words(words) if !HIDING.iter().any(|word| words.contains(word)) => Some(words),
-        Reach::Words(_) | Reach::All => None,
-    }
+    plain_words(source).filter(|words| !HIDING.iter().any(|word| words.contains(word)))
 }
 
 #[cfg(test)]
@@ -36,10 +33,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn engines_are_kept_for_sources_that_make_no_names() {
-        assert!(words_of("r.body = [1].map((a) => a)").is_some_and(|words| words.contains("map")));
+    fn engines_are_kept_for_sources_that_come_to_little() {
+        for source in ["r.body = [1].map((a) => a)", "r.body = a[b].map()"] {
+            assert!(words_of(source).is_some_and(|words| words.contains("map")), "{source}");
+        }
         for source in [
-            "r.body = a[b]",
+            "r.body = a['\\u0061']",
             "globalThis.a = 1",
             "this.a = 1",
             "Object.defineProperty(console, 'log', { writable: false })",

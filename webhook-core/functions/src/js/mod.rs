@@ -5,8 +5,8 @@
 //! A source is the body of a function, so that what it declares is new in each
 //! call. The first call of a source has an engine of its own (most of what a short
 //! call computes; 100 KB), made ahead and dropped afterwards. From the second call
-//! on a thread keeps the engine for the same source, unless that may make names
-//! while it runs: after each call the engine is compared with what it was before,
+//! on a thread keeps the engine for the same source, unless that names `this` or
+//! `prototype`: after each call the engine is compared with what it was before,
 //! and one that differs is dropped, as is one after an error, a limit, a number of
 //! calls or some time. So nothing is left behind for another call.
 //! A source that names little of the language's library gets an

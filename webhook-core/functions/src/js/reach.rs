@@ -25,13 +25,20 @@ const WAYS: [&str; 16] = list_of(
     getOwnPropertyNames getOwnPropertySymbols Reflect import",
 );
 
+/// The words of a source that comes to nothing without naming it, apart from what `list[key]` leads
+/// to.
+pub(super) fn plain_words(source: &str) -> Option<HashSet<&str>> {
+    let known: HashSet<_> = words(source).map(|(_, word)| word).collect();
+    let has_ways = source.contains("\\u") || WAYS.iter().any(|way| known.contains(way));
+    (!has_ways).then_some(known)
+}
+
 impl<'s> Reach<'s> {
     pub(super) fn of(source: &'s str) -> Self {
-        if source.contains("\\u") || computes_names(source) {
+        if computes_names(source) {
             return Self::All;
         }
-        let known: HashSet<_> = words(source).map(|(_, word)| word).collect();
-        if WAYS.iter().any(|way| known.contains(way)) { Self::All } else { Self::Words(known) }
+        plain_words(source).map_or(Self::All, Self::Words)
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -45,7 +52,7 @@ impl<'s> Reach<'s> {
 /// Whether a field may be named by a value: `list[key]`, `{ [key]: value }`. Those that are named
 /// by a number or a plain text are not. Texts and comments are not told apart, so that there are
 /// more of them than there are.
-fn computes_names(source: &str) -> bool {
+pub(super) fn computes_names(source: &str) -> bool {
     let bytes = source.as_bytes();
     memchr::memchr_iter(b'[', bytes).any(|at| !is_literal(&bytes[at + 1..]) && !is_list(bytes, at))
 }

@@ -3,7 +3,7 @@
 use rquickjs::{Ctx, Function, Object, Persistent, Result as JsResult};
 
 use super::prelude::Part;
-use crate::js::keep;
+use crate::js::{keep, reach::computes_names};
 
 /// A source that is ready to run.
 pub(super) struct Ready<'js> {
@@ -27,7 +27,8 @@ impl<'js> Ready<'js> {
         let Some(words) = keep::words_of(source) else { return };
         let words: Vec<_> = words.into_iter().collect();
         let traces = Part::Traces.load(ctx);
-        let watched = traces.and_then(|traces| traces.call(((), self.kept.clone(), words)));
+        let watched = traces
+            .and_then(|traces| traces.call(((), self.kept.clone(), words, computes_names(source))));
         self.is_clean = watched.inspect_err(|_| drop(ctx.catch())).ok();
     }
 
