@@ -64,7 +64,9 @@
   const { get: request } = getOwnPropertyDescriptor(globalThis, "r");
   for (let i = 0; i < globals.length; i++) {
     const { value } = getOwnPropertyDescriptor(globalThis, globals[i]);
-    if (typeof value === "function" && isObject(value.prototype)) methods(value.prototype, computes && named[globals[i]]);
+    if (typeof value !== "function" || !isObject(value.prototype)) continue;
+    // The engine itself throws errors that a source does not name.
+    methods(value.prototype, computes && (named[globals[i]] || globals[i].endsWith("Error")));
   }
   for (const name in kept.natives) methods(kept.natives[name].prototype, computes && (bytes || named[name]));
   // What texts, functions, iterators and the like of a source have, which need no name.
@@ -80,12 +82,6 @@
   }
   for (let i = 0; i < others.length; i++) methods(getPrototypeOf(Object(others[i])), computes);
   methods(RegExp?.prototype, computes);
-  const thrown = (run) => { try { run(); } catch (error) { methods(getPrototypeOf(error), computes); } };
-  thrown(() => null.a);
-  thrown(() => notThere);
-  thrown(() => [].length = -1);
-  thrown(() => decodeURIComponent("%"));
-  thrown(() => JSON.parse("{"));
   // One name of the web leads to the others.
   const classes = (all) => { for (const name in all) methods(all[name].prototype, true); };
   if (computes && has(["URL", "URLSearchParams", "TextEncoder", "TextDecoder", "Headers", "fetch"])) classes(kept.web());

@@ -254,6 +254,8 @@ async fn nothing_is_left_in_an_engine_that_is_kept() {
         "const k = 'constructor'; r.body = typeof [][k].isArray; [][k].isArray = 1",
         "const k = '__proto__'; try { null.a } catch (e) { r.body = typeof e.leak; e[k].leak = 1 }",
         "const k = '__proto__'; try { JSON.parse('{') } catch (e) { r.body = typeof e.leak; e[k].leak = 1 }",
+        "const k = '__proto__'; try { await Promise.any([]) } catch (e) { r.body = typeof e.leak; e[k].leak = 1 }",
+        "const k = '__proto__'; try { decodeURI('%') } catch (e) { r.body = typeof e.leak; e[k].leak = 1 }",
         "const k = ['__proto__', 'leak']; r.body = typeof 1[k[1]]; 1[k[0]][k[1]] = 1",
         "function* f() {} const k = '__proto__'; r.body = typeof f().leak; f()[k][k].leak = 1",
         "const k = 'log'; r.body = typeof console[k].leak; console[k].leak = 1",

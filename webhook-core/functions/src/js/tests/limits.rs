@@ -115,8 +115,8 @@ async fn who_the_engine_does_not_let_go_of_is_answered_for_and_keeps_nobody_else
     let other = complete(&runtime, "r.body = 'x'").await;
     assert_eq!(other.result.expect("not concerned").request.body, "x");
     let busy =
-        complete(&runtime, "let n = 0; for (let i = 0; i < 1e6; i++) n += i; r.body = n").await;
-    assert_eq!(busy.result.expect("not concerned").request.body, "499999500000");
+        complete(&runtime, "let n = 0; for (let i = 0; i < 1e5; i++) n += i; r.body = n").await;
+    assert_eq!(busy.result.expect("not concerned").request.body, "4999950000");
 }
 
 #[tokio::test]
