@@ -25,7 +25,7 @@ const WAYS: [&str; 16] = list_of(
     getOwnPropertyNames getOwnPropertySymbols Reflect import",
 );
 
-/// The words of a source that names everything that it uses, apart from what `list[key]` leads to.
+/// The words of a source that names all that it uses, except what `list[key]` leads to.
 pub(super) fn plain_words(source: &str) -> Option<HashSet<&str>> {
     let known: HashSet<_> = words(source).map(|(_, word)| word).collect();
     let has_ways = source.contains("\\u") || WAYS.iter().any(|way| known.contains(way));
