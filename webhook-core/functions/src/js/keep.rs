@@ -12,7 +12,7 @@ use crate::list::list_of;
 pub(super) const CALLS: u32 = 1_000;
 /// How long an engine is kept.
 pub(super) const AGE: Duration = Duration::from_secs(60);
-/// Engines that a thread keeps, some 100 to 400 KB each.
+/// Engines that a thread keeps.
 pub(super) const ENGINES: usize = 4;
 
 /// Words with which a source may change how a property behaves and not what is seen of it, and the
