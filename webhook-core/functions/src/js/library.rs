@@ -29,13 +29,15 @@ pub(super) enum Library {
     Bare,
 }
 
+/// The fields of `r` that give bytes.
+pub(super) const GIVE_BYTES: [&str; 6] =
+    list_of("bodyBytes responseBodyBytes formData formParts RequestFormData RequestFormParts");
+
 /// Whether a word needs the whole library.
 pub(super) fn needs_whole(word: &str) -> bool {
     const OBJECTS: [&str; 10] = list_of(
         "Date RegExp Map Set WeakMap WeakSet ArrayBuffer SharedArrayBuffer DataView Atomics",
     );
-    const GIVE_BYTES: [&str; 6] =
-        list_of("bodyBytes responseBodyBytes formData formParts RequestFormData RequestFormParts");
     let is_object =
         OBJECTS.contains(&word) || word.ends_with("Array") && word != "Array" && word != "isArray";
     let makes_patterns = matches!(word, "match" | "matchAll" | "search");

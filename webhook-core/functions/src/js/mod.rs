@@ -119,8 +119,16 @@ impl JsRuntime {
             .spawn(move || watched.watch(&taken, total, &late))?;
         let JsOptions { clock, forwarder, store, .. } = options;
         let outside = Outside { forwarder, store, trial: None };
-        let made = Arc::default();
-        Ok(Self { shared: Shared { queue, turns, limits, clock, outside, made } })
+        let shared = Shared {
+            queue,
+            turns,
+            limits,
+            clock,
+            outside,
+            #[cfg(test)]
+            made: Arc::default(),
+        };
+        Ok(Self { shared })
     }
 
     /// A runtime with defaults for what is not set.

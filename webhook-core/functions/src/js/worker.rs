@@ -2,10 +2,7 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -33,7 +30,8 @@ pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) outside: Outside,
     /// How many engines were made.
-    pub(super) made: Arc<AtomicUsize>,
+    #[cfg(test)]
+    pub(super) made: Arc<std::sync::atomic::AtomicUsize>,
 }
 
 /// The stack of a thread: the engine's own bound, the parser's recursion and
@@ -87,7 +85,8 @@ impl Shared {
     }
 
     fn make(&self, library: Library) -> Result<Vm, FunctionError> {
-        self.made.fetch_add(1, Ordering::Relaxed);
+        #[cfg(test)]
+        self.made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let made = catch_unwind(AssertUnwindSafe(|| Vm::new(self, library)));
         let made = made.unwrap_or_else(|_| Err(broken()));
         made.inspect_err(|error| tracing::error!(%error, "no engine for JavaScript"))

@@ -19,13 +19,11 @@ pub(crate) enum Format {
 }
 
 impl Format {
+    const ALL: [Self; 3] = [Self::Gzip, Self::Zlib, Self::Deflate];
+
     pub(crate) fn named(name: &str) -> Result<Self, ModuleError> {
-        match name {
-            "gzip" => Ok(Self::Gzip),
-            "deflate" => Ok(Self::Zlib),
-            "deflate-raw" => Ok(Self::Deflate),
-            _ => Err(ModuleError::invalid("the format must be gzip, deflate or deflate-raw")),
-        }
+        let named = Self::ALL.into_iter().find(|format| format.name() == name);
+        named.ok_or_else(|| ModuleError::invalid("the format must be gzip, deflate or deflate-raw"))
     }
 
     const fn name(self) -> &'static str {
@@ -128,8 +126,6 @@ mod tests {
 
     use super::*;
 
-    const FORMATS: [Format; 3] = [Format::Gzip, Format::Zlib, Format::Deflate];
-
     fn roomy() -> Bounds {
         Bounds::of_memory(64 << 20)
     }
@@ -153,7 +149,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_or_damaged_says_so() {
-        for format in FORMATS {
+        for format in Format::ALL {
             let made = format.compress(b"hello hello", &mut roomy(), 1_000).expect("compressed");
             for length in 0..made.len() {
                 let error = read(format, &made[..length]).expect_err("cut").to_string();
@@ -191,7 +187,7 @@ mod tests {
             repeated in 1..200_usize,
         ) {
             let data = data.repeat(repeated);
-            for format in FORMATS {
+            for format in Format::ALL {
                 let made = format.compress(&data, &mut roomy(), 8 << 20).expect("compressed");
                 let back = read(format, &made);
                 prop_assert_eq!(back.as_deref(), Ok(&data[..]));
@@ -200,7 +196,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_looked_at(data in prop::collection::vec(any::<u8>(), 0..200)) {
-            for format in FORMATS {
+            for format in Format::ALL {
                 let _ = read(format, &data);
             }
         }

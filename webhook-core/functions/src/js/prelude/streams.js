@@ -1,17 +1,12 @@
 // Streams, and what is made of them. Like the names of the web, they are made when a script first names one.
 (function ($, kept) {
   "use strict";
-  const { apply, bytes, text, run } = kept, { decoded, Response } = kept.web();
-  const { TypeError, RangeError, Promise, Symbol } = globalThis, { Uint8Array } = kept.binary();
+  const { apply, text, run } = kept, { binary, decoded, isObject, orTypeError, Response } = kept.ofWeb;
+  const { TypeError, Promise, Symbol } = globalThis, { Uint8Array } = kept.binary();
   const { set, subarray } = Uint8Array.prototype, { then } = Promise.prototype, { toLowerCase } = String.prototype;
-  const { defineProperty } = kept.natives.Reflect, FORMATS = ["gzip", "deflate", "deflate-raw"];
-  const isObject = (value) => typeof value === "object" && value !== null;
+  const { defineProperty } = kept.natives.Reflect;
 
-  const copyOf = (value) => {
-    const raw = isObject(value) ? bytes(value) : undefined;
-    if (raw === undefined) throw new TypeError("expected bytes, as new TextEncoder().encode(text) gives them");
-    return run("web.bytes", "bytes", ["b" + raw]);
-  };
+  const copyOf = (value) => run("web.bytes", "bytes", [binary(value)]);
   const joined = (list) => {
     if (list.length === 1) return list[0];
     let length = 0, at = 0;
@@ -181,9 +176,8 @@
     #readable;
     #writable;
     constructor(format) {
-      let known = false;
-      for (let i = 0; i < FORMATS.length; i++) known ||= FORMATS[i] === format;
-      if (!known) throw new TypeError("the format must be gzip, deflate or deflate-raw");
+      const named = text(format);
+      orTypeError("", () => run("web.format", "", [named]));
       const chunks = [];
       let controller;
       this.#readable = new ReadableStream({ start(given) { controller = given; } });
@@ -192,11 +186,10 @@
         abort: (why) => controller.error(why),
         close() {
           try {
-            const made = run(name, "bytes", ["b" + bytes(joined(chunks)), format]);
+            const made = orTypeError("", () => run(name, "bytes", [binary(joined(chunks)), named]));
             if (made.length > 0) controller.enqueue(made);
             controller.close();
-          } catch (error) {
-            const why = error instanceof RangeError ? error : new TypeError(error.message);
+          } catch (why) {
             controller.error(why);
             throw why;
           }

@@ -1,8 +1,9 @@
 // Tells whether a call has left anything behind that the next call of the same source could find. `words` are the names in the
 // source: it comes to what these lead to and to nothing else, unless it `computes` names (`list[key]`). Such a source may come to
-// every prototype and its constructor as well. Made before the source runs.
-(function ($, kept, words, computes) {
+// every prototype and its constructor as well. `bytes`, `web` and `streams` tell whether it comes to those. Made before it runs.
+(function (given, kept) {
   "use strict";
+  const { words, computes, bytes, web, streams } = given;
   const { Object, Reflect } = kept.engine ?? globalThis, { ownKeys, isExtensible } = Reflect;
   const { getOwnPropertyDescriptor, getPrototypeOf, hasOwn } = Object, { again, request: { rest } } = kept;
   const named = { __proto__: null }, noted = [];
@@ -50,13 +51,7 @@
       }
     }
   };
-  // Whether the source has one of these words.
-  const has = (list) => {
-    for (let i = 0; i < list.length; i++) if (named[list[i]]) return true;
-    return false;
-  };
   // What is made when it is named is there now, and the bytes that a source need not name.
-  const bytes = has(["bodyBytes", "responseBodyBytes", "formData", "formParts", "RequestFormData", "RequestFormParts"]);
   if (bytes) kept.binary();
   const globals = ownKeys(globalThis);
   for (let i = 0; i < globals.length; i++) if (named[globals[i]]) globalThis[globals[i]];
@@ -83,9 +78,9 @@
   for (let i = 0; i < others.length; i++) methods(getPrototypeOf(Object(others[i])), computes);
   methods(RegExp?.prototype, computes);
   // One name of the web leads to the others.
-  const classes = (all) => { for (const name in all) methods(all[name].prototype, true); };
-  if (computes && has(["URL", "URLSearchParams", "TextEncoder", "TextDecoder", "Headers", "fetch"])) classes(kept.web());
-  if (computes && has(["Blob", "CompressionStream", "DecompressionStream", "ReadableStream", "Response", "fetch"])) classes(kept.streams());
+  const classes = (all) => { for (const name in all) methods(all[name].prototype, computes); };
+  if (web) classes(kept.web());
+  if (streams) classes(kept.streams());
 
   const same = ({ object, keys, read, values, accessors, getters, open }) => {
     const now = ownKeys(object);

@@ -379,5 +379,6 @@
   for (const name of keys(made)) {
     defineProperty(made[name].prototype, Symbol.toStringTag, { value: name, configurable: true });
   }
-  return { TextEncoder, TextDecoder, URLSearchParams, URL, Headers, atob, btoa, structuredClone, fetch, Response, decoded };
+  kept.ofWeb = { __proto__: null, binary, decoded, isObject, orTypeError, Response };
+  return { TextEncoder, TextDecoder, URLSearchParams, URL, Headers, atob, btoa, structuredClone, fetch };
 })

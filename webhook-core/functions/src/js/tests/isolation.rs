@@ -259,6 +259,8 @@ async fn nothing_is_left_in_an_engine_that_is_kept() {
         "const k = ['__proto__', 'leak']; r.body = typeof 1[k[1]]; 1[k[0]][k[1]] = 1",
         "function* f() {} const k = '__proto__'; r.body = typeof f().leak; f()[k][k].leak = 1",
         "const k = 'log'; r.body = typeof console[k].leak; console[k].leak = 1",
+        "const q = new URL('http://a?b=c').searchParams; r.body = typeof q.get.leak; q.get.leak = 1",
+        "const s = new Blob(['a']).stream(); r.body = typeof s.getReader.leak; s.getReader.leak = 1",
         "r.body = typeof new Date().getTime.leak; new Date().getTime.leak = 1",
         "if (r.method === 'GET') addHandler('transform', (a) => a); r.body = 'a'",
     ] {

@@ -1,9 +1,9 @@
 //! What an engine needs to serve another call of the same source.
 
-use rquickjs::{Ctx, Function, Object, Persistent, Result as JsResult};
+use rquickjs::{Ctx, Error, Function, Object, Persistent, Result as JsResult};
 
 use super::prelude::Part;
-use crate::js::{keep, reach::computes_names};
+use crate::js::{keep, library, names, reach::computes_names};
 
 /// A source that is ready to run.
 pub(super) struct Ready<'js> {
@@ -25,10 +25,20 @@ impl<'js> Ready<'js> {
     /// Looks at the engine before the source runs for the first time.
     pub(super) fn watch(&mut self, ctx: &Ctx<'js>, source: &str) {
         let Some(words) = keep::words_of(source) else { return };
-        let words: Vec<_> = words.into_iter().collect();
-        let traces = Part::Traces.load(ctx);
-        let watched = traces
-            .and_then(|traces| traces.call(((), self.kept.clone(), words, computes_names(source))));
+        let has = |list: &[&str]| list.iter().any(|word| words.contains(word));
+        // The body of an answer is a stream.
+        let streams = has(&names::OF_STREAMS) || words.contains("fetch");
+        let given = || {
+            let given = Object::new(ctx.clone())?;
+            given.set("computes", computes_names(source))?;
+            given.set("bytes", has(&library::GIVE_BYTES))?;
+            given.set("web", has(&names::OF_WEB))?;
+            given.set("streams", streams)?;
+            given.set("words", words.iter().copied().collect::<Vec<_>>())?;
+            Ok::<_, Error>(given)
+        };
+        let watched =
+            given().and_then(|given| Part::Traces.load(ctx)?.call((given, self.kept.clone())));
         self.is_clean = watched.inspect_err(|_| drop(ctx.catch())).ok();
     }
 

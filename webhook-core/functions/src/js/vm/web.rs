@@ -35,6 +35,7 @@ pub(super) fn call(host: &Host, name: &str, given: &Arguments) -> Result<Answer,
         "bytes" => Answer::Bytes(given.data(0)?.into_owned()),
         "atob" => Answer::Text(encoding::atob(given.text(0))?),
         "btoa" => Answer::Text(encoding::btoa(given.text(0))?),
+        "format" => Format::named(given.text(0)).map(|_| Answer::Flag(true))?,
         "compress" => {
             let format = Format::named(given.text(1))?;
             Answer::Bytes(format.compress(&given.data(0)?, &mut bounds, longest)?)
