@@ -170,6 +170,7 @@ fn relay_options(config: &Config) -> RelayOptions {
         None => listen.dev.then_some(RetrySchedule::Medium),
     };
     options.memory_budget_bytes = delivery.memory_budget;
+    options.recorded_runs = function.function_recorded_runs;
     options.kept_executions = function.function_kept_runs;
     options.max_recorded_body_bytes = function.function_recorded_body_bytes;
     // The other half is for the connections, which end first.

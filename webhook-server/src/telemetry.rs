@@ -21,6 +21,7 @@ use prometheus_client::{
 use tracing_subscriber::EnvFilter;
 use webhook_core::{
     cluster::Broadcast,
+    function::{Completion, FunctionError, ScriptOutcome},
     model::DeliveryStatus,
     relay::{Observer, Swept},
 };
@@ -65,6 +66,7 @@ pub(crate) struct Metrics {
     received_seconds: Histogram,
     attempts: Family<AttemptLabels, Counter>,
     attempt_seconds: Histogram,
+    function_runs: Family<RunLabels, Counter>,
     pending: Gauge,
     slow_outputs: Gauge,
     requests: Family<RequestLabels, Counter>,
@@ -83,6 +85,11 @@ struct AnswerLabels {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct AttemptLabels {
     outcome: Outcome,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RunLabels {
+    outcome: RunOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -135,6 +142,28 @@ impl From<DeliveryStatus> for Outcome {
     }
 }
 
+/// How the run of a function ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
+enum RunOutcome {
+    Success,
+    Unmodified,
+    Stopped,
+    Error,
+    Busy,
+}
+
+impl RunOutcome {
+    const fn of(completion: &Completion, unmodified: bool) -> Self {
+        match &completion.result {
+            Ok(ScriptOutcome { stop_forwarding: true, .. }) => Self::Stopped,
+            Ok(_) if unmodified => Self::Unmodified,
+            Ok(_) => Self::Success,
+            Err(FunctionError::Busy) => Self::Busy,
+            Err(_) => Self::Error,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
 enum KnownMethod {
     Get,
@@ -168,6 +197,7 @@ impl Metrics {
             received_seconds: seconds(),
             attempts: Family::default(),
             attempt_seconds: seconds(),
+            function_runs: Family::default(),
             pending: Gauge::default(),
             slow_outputs: Gauge::default(),
             requests: Family::default(),
@@ -202,6 +232,7 @@ impl Metrics {
             received_seconds,
             attempts,
             attempt_seconds,
+            function_runs,
             pending,
             slow_outputs,
             requests,
@@ -219,6 +250,8 @@ impl Metrics {
         let name = "attempt_duration";
         let help = "Duration of delivery attempts";
         registry.register_with_unit(name, help, Unit::Seconds, attempt_seconds.clone());
+        let help = "Runs of functions on webhooks by outcome";
+        registry.register("function_runs", help, function_runs.clone());
         let help = "Deliveries of this process that wait for an attempt or its end";
         registry.register("pending_deliveries", help, pending.clone());
         let help = "Outputs whose last 50 attempts failed, so that 2 a second are made at most";
@@ -269,6 +302,11 @@ impl Observer for Metrics {
         self.attempt_seconds.observe(took.as_secs_f64());
     }
 
+    fn function_ran(&self, completion: &Completion, unmodified: bool) {
+        let labels = RunLabels { outcome: RunOutcome::of(completion, unmodified) };
+        self.function_runs.get_or_create(&labels).inc();
+    }
+
     fn pending(&self, count: i64) {
         self.pending.inc_by(count);
     }
@@ -288,15 +326,35 @@ impl Observer for Metrics {
 
 #[cfg(test)]
 mod tests {
-    use webhook_core::cluster::Local;
+    use axum::{body::Bytes, http::HeaderMap};
+    use webhook_core::{cluster::Local, model::Request};
 
     use super::*;
+
+    fn outcome(stop_forwarding: bool) -> ScriptOutcome {
+        let request = Request::new(Method::POST, HeaderMap::new(), Bytes::new());
+        ScriptOutcome { request, response: None, response_modified: false, stop_forwarding }
+    }
+
+    fn ran(result: Result<ScriptOutcome, FunctionError>) -> Completion {
+        Completion { result, logs: Vec::new(), duration: Duration::ZERO }
+    }
 
     #[test]
     fn events_are_counted() {
         let metrics = Metrics::new(true, Some(Arc::new(Local::default())));
         metrics.received(StatusCode::OK, Duration::from_millis(1));
         metrics.attempted(DeliveryStatus::Received, Duration::from_millis(1));
+        for (result, unmodified) in [
+            (Ok(outcome(false)), true),
+            (Ok(outcome(false)), true),
+            (Ok(outcome(false)), false),
+            (Ok(outcome(true)), false),
+            (Err(FunctionError::Unmodified), true),
+            (Err(FunctionError::Busy), false),
+        ] {
+            metrics.function_ran(&ran(result), unmodified);
+        }
         metrics.pending(3);
         metrics.pending(-1);
         metrics.answered(&Method::GET, StatusCode::NOT_FOUND, Duration::from_millis(1));
@@ -313,6 +371,11 @@ mod tests {
         for line in [
             r#"webhook_received_total{status="Success"} 1"#,
             r#"webhook_attempts_total{outcome="Retried"} 1"#,
+            r#"webhook_function_runs_total{outcome="Unmodified"} 2"#,
+            r#"webhook_function_runs_total{outcome="Success"} 1"#,
+            r#"webhook_function_runs_total{outcome="Stopped"} 1"#,
+            r#"webhook_function_runs_total{outcome="Error"} 1"#,
+            r#"webhook_function_runs_total{outcome="Busy"} 1"#,
             "webhook_pending_deliveries 2",
             r#"webhook_requests_total{method="Get",status="ClientError"} 1"#,
             "webhook_attempt_duration_seconds_count 1",
@@ -343,6 +406,7 @@ mod tests {
         metrics.received(StatusCode::OK, Duration::ZERO);
         metrics.attempted(DeliveryStatus::Sent, Duration::ZERO);
         metrics.answered(&Method::GET, StatusCode::OK, Duration::ZERO);
+        metrics.function_ran(&ran(Err(FunctionError::Busy)), false);
         let text = metrics.text(0);
         let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
         let mut count = 0;

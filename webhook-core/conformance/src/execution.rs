@@ -27,6 +27,7 @@ pub(super) fn execution(function: &Function, id: ExecutionId) -> RunRecord {
         updated: NOW,
         duration: Duration::from_micros(17),
         status: ExecutionStatus::Success,
+        stands_for: 1,
         given,
         left: Left::default(),
     }
@@ -76,7 +77,7 @@ fn odd(run: RunRecord) -> RunRecord {
         error: ODD_TEXT.repeat(2_000),
         logs: vec![String::new(), ODD_TEXT.to_owned()],
     };
-    RunRecord { given, left, ..run }
+    RunRecord { stands_for: 100, given, left, ..run }
 }
 
 async fn record(stores: &Stores, execution: &RunRecord, keep: usize) {

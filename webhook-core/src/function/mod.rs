@@ -128,6 +128,13 @@ pub struct ScriptOutcome {
     pub stop_forwarding: bool,
 }
 
+impl ScriptOutcome {
+    /// Whether the script changed nothing of this request and did not stop it.
+    pub(crate) fn is_unmodified(&self, before: &Request) -> bool {
+        !self.stop_forwarding && !self.response_modified && self.request == *before
+    }
+}
+
 /// Why a function did not run to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -44,6 +44,8 @@ pub struct RunRecord {
     pub duration: Duration,
     /// How it ended.
     pub status: ExecutionStatus,
+    /// For how many runs of the function this record stands, itself included.
+    pub stands_for: u64,
     /// What the function was given.
     pub given: Given,
     /// What it left.
@@ -224,6 +226,7 @@ impl RunRecord {
             updated: *updated,
             duration: *duration,
             status: *status,
+            stands_for: self.stands_for,
             execute_request: self.request(),
             execute_response: self.response(),
         }
@@ -340,6 +343,7 @@ mod tests {
             updated: Timestamp::default(),
             duration: completion.duration,
             status: ExecutionStatus::Success,
+            stands_for: 1,
             given: Given::of(invocation, detail),
             left: Left::of(invocation, completion, detail),
         }

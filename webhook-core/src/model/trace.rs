@@ -156,23 +156,26 @@ pub enum TraceCheckOutcome {
 pub struct TraceFunction {
     /// Where it ran.
     pub at: TraceFunctionAt,
-    /// The function; absent when its run is no longer kept.
+    /// The function; absent when that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = Uuid))]
     pub function_id: Option<FunctionId>,
     /// Which version of its source ran; absent when that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
-    /// The run; absent when it was none of the webhook's way.
+    /// The record of the run; absent when it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = Uuid))]
     pub execution_id: Option<ExecutionId>,
     /// How it ended: `success`, `unmodified`, `error`, `stopped` (it forwards the webhook no further), or
-    /// `unknown` when its run is no longer kept.
+    /// `unknown` when there is no record to tell.
     pub outcome: TraceFunctionOutcome,
     /// Why it failed; empty when it did not.
     pub error: String,
-    /// How long it took, in milliseconds; absent when its run is no longer kept.
+    /// Why there is no record of the run: `this run was not recorded`, because the record of
+    /// another run stands for it, or `its run is no longer kept`; empty where there is a record.
+    pub note: &'static str,
+    /// How long it took, in milliseconds; absent without a record of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
     /// What it changed, 100 changes at most; nothing where the webhook as it was before is no
@@ -208,7 +211,7 @@ pub enum TraceFunctionOutcome {
     Error,
     /// It returned, and forwards the webhook no further.
     Stopped,
-    /// Its run is no longer kept.
+    /// There is no record of the run that tells.
     Unknown,
 }
 

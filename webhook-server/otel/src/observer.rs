@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use http::{HeaderMap, StatusCode};
 use webhook_core::{
+    function::Completion,
     model::{DeliveryStatus, Output},
     relay::{Observer, Swept},
     store::{Pending, Settle},
@@ -33,6 +34,10 @@ impl Observer for Traced {
 
     fn attempted(&self, status: DeliveryStatus, took: Duration) {
         self.counts.attempted(status, took);
+    }
+
+    fn function_ran(&self, completion: &Completion, unmodified: bool) {
+        self.counts.function_ran(completion, unmodified);
     }
 
     fn span(&self, pending: &Pending) -> tracing::Span {

@@ -105,13 +105,14 @@ fn answer_from(word: &str) -> &str {
 fn function_lines(function: &Value, lines: &mut Vec<String>) {
     let (at, id) = (text(&function["at"]), text(&function["function_id"]));
     let taken = millis(&function["duration_ms"]).map(|taken| format!(" in {taken}"));
-    let error = match text(&function["error"]) {
+    let because = |field: &str| match text(&function[field]) {
         "" => String::new(),
-        error => format!(": {error}"),
+        reason => format!(": {reason}"),
     };
+    let (error, note) = (because("error"), because("note"));
     let outcome = text(&function["outcome"]);
     let taken = taken.unwrap_or_default();
-    lines.push(format!("the {at}'s function {id} {outcome}{taken}{error}"));
+    lines.push(format!("the {at}'s function {id} {outcome}{taken}{error}{note}"));
     lines.extend(list(&function["changes"]).map(change_line));
 }
 

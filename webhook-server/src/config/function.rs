@@ -76,10 +76,15 @@ pub(crate) struct FunctionConfig {
     #[arg(long, env = "WEBHOOK_FUNCTION_KV_VALUE_BYTES", default_value = "8KiB")]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) function_kv_value_bytes: usize,
-    /// Runs whose logs are kept for each function; older ones are dropped.
+    /// Of a function's runs that succeed and print nothing, how many of each second have a
+    /// record; beyond them one of 100 has one, which says for how many it stands. all for each.
+    #[arg(long, env = "WEBHOOK_FUNCTION_RECORDED_RUNS", default_value = "10")]
+    #[arg(value_name = "COUNT|all", value_parser = value::count_or_all)]
+    pub(crate) function_recorded_runs: usize,
+    /// Runs whose records are kept for each function; older ones are dropped.
     #[arg(long, env = "WEBHOOK_FUNCTION_KEPT_RUNS", default_value_t = 1_000, value_name = "COUNT")]
     pub(crate) function_kept_runs: usize,
-    /// How much of each body the log of a run keeps.
+    /// How much of each body the record of a run keeps.
     #[arg(long, env = "WEBHOOK_FUNCTION_RECORDED_BODY_BYTES", default_value = "64KiB")]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) function_recorded_body_bytes: usize,

@@ -52,6 +52,14 @@ pub(super) fn bytes(text: &str) -> Result<usize, String> {
     number.checked_mul(factor).ok_or_else(help)
 }
 
+/// A number, or `all`.
+pub(super) fn count_or_all(text: &str) -> Result<usize, String> {
+    if text == "all" {
+        return Ok(usize::MAX);
+    }
+    text.parse().map_err(|_| format!("{text:?} is not a number such as 10, and not all"))
+}
+
 fn split(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     text.split_at(end)
@@ -79,6 +87,16 @@ mod tests {
         assert_eq!(retention("2s"), Ok(Retention(Some(Duration::from_secs(2)))));
         for wrong in ["", "30", "d", "-1d", "never", "99999999999d"] {
             assert!(retention(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn counts_or_all() {
+        assert_eq!(count_or_all("0"), Ok(0));
+        assert_eq!(count_or_all("10"), Ok(10));
+        assert_eq!(count_or_all("all"), Ok(usize::MAX));
+        for wrong in ["", "-1", "every", "1.5"] {
+            assert!(count_or_all(wrong).is_err(), "{wrong:?}");
         }
     }
 

@@ -169,6 +169,57 @@ async fn what_functions_changed_is_told_as_a_difference() {
 }
 
 #[tokio::test]
+async fn a_run_without_a_record_is_told_of_without_one() {
+    let sink = Sink::start().await;
+    let server = Server::start_with(&[("WEBHOOK_FUNCTION_RECORDED_RUNS", "0")]).await;
+    let bucket = server.bucket("b").await;
+    let input = server.function("local unchanged = r.RequestBody").await;
+    let output = server.function(r#"r:SetRequestHeader("X-Source", "shop")"#).await;
+    let told_of = async |number: usize| {
+        send(&server, &bucket, r#"{"id":7}"#).await;
+        sink.received(number).await;
+        let log = server.ended_logs(number).await.remove(0);
+        (trace(&server, &log).await, log)
+    };
+    server.set_default_input(&bucket, json!({"function_id": id(&input)})).await;
+    let spec = json!({"name": "o", "destination": sink.base, "function_id": id(&output)});
+    server.output(&bucket, spec).await;
+    another_millisecond().await;
+    let (told, log) = told_of(1).await;
+    for field in ["input_function_execution_id", "output_function_execution_id"] {
+        assert_eq!(log[field], "", "{log:#}");
+    }
+    let functions = told["functions"].as_array().expect("a list");
+    let [first, second] = &functions[..] else { panic!("two functions: {told:#}") };
+    for (run, function) in [(first, &input), (second, &output)] {
+        assert_eq!(run["note"], "this run was not recorded");
+        assert_eq!(run["function_id"], function["id"]);
+        assert!(run["execution_id"].is_null(), "{run:#}");
+    }
+    assert_eq!((&first["outcome"], &second["outcome"]), (&json!("unknown"), &json!("success")));
+    let header = json!({"part": "header", "name": "x-source", "to": "shop"});
+    assert_eq!(second["changes"], json!([header]));
+    let runs = server.get(&format!("/v1/functions/{}/logs", id(&output))).await.expect(200);
+    assert_eq!(runs.json()["total"], 0);
+    let metrics = server.get("/metrics").await.expect(200).text();
+    for line in [
+        r#"webhook_function_runs_total{outcome="Success"} 1"#,
+        r#"webhook_function_runs_total{outcome="Unmodified"} 1"#,
+    ] {
+        assert!(metrics.contains(line), "{line} is not in\n{metrics}");
+    }
+
+    // A delivery that is sent again has its record.
+    let again = json!({"action": "resend", "process_policy": "force"});
+    let path = format!("/v1/logs/{}/action", id(&log));
+    server.request("POST", &path).json(&again).send().await.expect(200);
+    sink.received(2).await;
+    let logs = server.ended_logs(2).await;
+    let ran = |log: &&Value| log["output_function_execution_id"] != "";
+    assert_eq!(logs.iter().filter(ran).count(), 1, "{logs:#?}");
+}
+
+#[tokio::test]
 async fn of_ephemeral_webhooks_no_values_are_told() {
     let server = Server::start().await;
     let bucket = json!({"name": "e", "ephemeral": true});

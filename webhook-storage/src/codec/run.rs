@@ -20,11 +20,20 @@ use super::{Malformed, decode_headers, encode_headers, text};
 /// The first byte of a block. Another form would have another.
 const FORM: u8 = 1;
 
-/// The block of a run.
-pub(crate) fn encode_run(given: &Given, left: &Left) -> Vec<u8> {
+/// The first byte of a block that stands for several runs: their number is behind it.
+const SAMPLE: u8 = 2;
+
+/// The block of a run. Its record stands for `stands_for` runs.
+pub(crate) fn encode_run(stands_for: u64, given: &Given, left: &Left) -> Vec<u8> {
     let headers = encode_headers(&given.headers);
     let mut block = Block(Vec::with_capacity(headers.len() + given.body.bytes.len() + 1024));
-    block.0.push(FORM);
+    match usize::try_from(stands_for) {
+        Ok(runs) if runs > 1 => {
+            block.0.push(SAMPLE);
+            block.number(runs);
+        }
+        _ => block.0.push(FORM),
+    }
     let Given { method, extra_path, raw_query, headers: before, body, .. } = given;
     let Given { metadata, checks, response, .. } = given;
     block.part(method.as_str());
@@ -62,11 +71,13 @@ pub(crate) fn encode_run(given: &Given, left: &Left) -> Vec<u8> {
 }
 
 /// What [`encode_run`] made the block of. Bodies share its memory.
-pub(crate) fn decode_run(block: Vec<u8>) -> Result<(Given, Left), Malformed> {
+pub(crate) fn decode_run(block: Vec<u8>) -> Result<(u64, Given, Left), Malformed> {
     let mut parts = Parts(block.into());
-    if parts.byte()? != FORM {
-        return Err(Malformed("a run in an unknown form"));
-    }
+    let stands_for = match parts.byte()? {
+        FORM => 1,
+        SAMPLE => parts.number()? as u64,
+        _ => return Err(Malformed("a run in an unknown form")),
+    };
     let given = Given {
         method: parts.method()?,
         extra_path: parts.text()?,
@@ -89,7 +100,11 @@ pub(crate) fn decode_run(block: Vec<u8>) -> Result<(Given, Left), Malformed> {
         error: parts.text()?,
         logs: parts.many(Parts::text)?,
     };
-    if parts.0.is_empty() { Ok((given, left)) } else { Err(Malformed("bytes after the run")) }
+    if parts.0.is_empty() {
+        Ok((stands_for, given, left))
+    } else {
+        Err(Malformed("bytes after the run"))
+    }
 }
 
 /// A block that is written.
@@ -323,21 +338,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn runs_survive(given in given(), left in left()) {
-            let read = decode_run(encode_run(&given, &left)).expect("what was written");
-            prop_assert_eq!(read, (given, left));
+        fn runs_survive(stands_for in 1..u64::from(u32::MAX), given in given(), left in left()) {
+            let block = encode_run(stands_for, &given, &left);
+            let read = decode_run(block).expect("what was written");
+            prop_assert_eq!(read, (stands_for, given, left));
         }
 
         #[test]
         fn any_bytes_decode_or_fail(mut bytes in prop::collection::vec(any::<u8>(), 1..200)) {
             let _ = decode_run(bytes.clone());
-            bytes[0] = FORM;
-            let _ = decode_run(bytes);
+            for form in [FORM, SAMPLE] {
+                bytes[0] = form;
+                let _ = decode_run(bytes.clone());
+            }
         }
 
         #[test]
         fn what_is_cut_fails(given in given(), left in left(), kept in 0.0..1.0) {
-            let mut block = encode_run(&given, &left);
+            let mut block = encode_run(7, &given, &left);
             block.truncate((block.len() as f64 * kept) as usize);
             prop_assert!(decode_run(block).is_err());
         }
@@ -353,17 +371,17 @@ mod tests {
         after.remove("x-goes");
         after.append("x-changes", HeaderValue::from_static("b"));
         let left = Left { headers: Some(after), ..Left::default() };
-        let block = encode_run(&given, &left);
+        let block = encode_run(1, &given, &left);
         let stays = block.windows(7).filter(|part| part == b"x-stays").count();
         assert_eq!(stays, 1);
-        assert_eq!(decode_run(block).expect("what was written"), (given, left));
+        assert_eq!(decode_run(block).expect("what was written"), (1, given, left));
     }
 
     #[test]
     fn what_was_not_changed_is_there_once() {
         let body = KeptBody { bytes: vec![0xff; 1_000].into(), truncated: false };
         let given = Given { body, ..sample() };
-        let block = encode_run(&given, &Left::default());
+        let block = encode_run(1, &given, &Left::default());
         assert!(block.len() < 1_050, "{} bytes", block.len());
     }
 

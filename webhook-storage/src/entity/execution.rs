@@ -35,7 +35,7 @@ table! {
 impl Model {
     pub(crate) fn of(run: &RunRecord, webhook: Option<WebhookId>) -> Result<Self, Error> {
         let RunRecord { id, function_id, account_id, created, updated, duration, status, .. } = run;
-        let RunRecord { given, left, .. } = run;
+        let RunRecord { stands_for, given, left, .. } = run;
         Ok(Self {
             id: id.as_uuid(),
             function_id: function_id.as_uuid(),
@@ -46,7 +46,7 @@ impl Model {
             status: name(status)?,
             request: String::new(),
             response: String::new(),
-            content: Some(codec::encode_run(given, left)),
+            content: Some(codec::encode_run(*stands_for, given, left)),
             webhook_id: webhook.map(|id| id.as_uuid()),
         })
     }
@@ -69,11 +69,12 @@ impl Model {
                 updated,
                 duration,
                 status,
+                stands_for: 1,
                 execute_request: row.read("request", serde_json::from_str(&self.request))?,
                 execute_response: row.read("response", serde_json::from_str(&self.response))?,
             });
         };
-        let (given, left) = row.read("content", codec::decode_run(content))?;
+        let (stands_for, given, left) = row.read("content", codec::decode_run(content))?;
         let run = RunRecord {
             id,
             function_id,
@@ -82,6 +83,7 @@ impl Model {
             updated,
             duration,
             status,
+            stands_for,
             given,
             left,
         };

@@ -344,6 +344,7 @@ async fn runs_of_earlier_versions_are_read_as_they_were() -> Tested {
         updated: Timestamp::from_millis(8),
         duration: Duration::from_nanos(9),
         status: ExecutionStatus::Error,
+        stands_for: 1,
         execute_request: json!({ "request": { "body": "YQ==" } }),
         execute_response: json!({ "error": "broken", "logs": ["a"] }),
     };

@@ -28,6 +28,7 @@ fn stray_execution() -> RunRecord {
         updated: NOW,
         duration: Duration::ZERO,
         status: ExecutionStatus::Success,
+        stands_for: 1,
         given: Given {
             method: Method::POST,
             extra_path: String::new(),

@@ -201,6 +201,10 @@ pub struct Execution {
     pub duration: Duration,
     /// How it ended.
     pub status: ExecutionStatus,
+    /// For how many runs of the function this record stands, itself included: of runs that
+    /// succeed and print nothing the first 10 of a second have a record, and of the others one of
+    /// 100.
+    pub stands_for: u64,
     /// What the function was given, as in the invoke operation. Long bodies
     /// are cut and say so in `body_truncated`; of ephemeral webhooks neither
     /// body nor query nor headers are kept.

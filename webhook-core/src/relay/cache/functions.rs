@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{MaxAge, Snapshots};
+use super::{MaxAge, Snapshots, sample::Sample};
 use crate::{
     error::Error,
     id::{AccountId, FunctionId},
@@ -23,6 +23,8 @@ pub(crate) struct Script {
     /// Compiled code is found by its text: the same source is the same revision.
     pub(crate) revision: u64,
     pub(crate) config: Arc<BTreeMap<String, String>>,
+    /// Decides which runs of the function have a record.
+    pub(crate) sample: Sample,
     bytes: u64,
 }
 
@@ -58,6 +60,7 @@ impl Script {
             revision: hasher.finish(),
             source: Arc::from(source),
             config,
+            sample: Sample::default(),
             bytes: u64::try_from(bytes).unwrap_or(u64::MAX),
         }
     }

@@ -7,6 +7,7 @@
 mod buckets;
 mod domains;
 mod functions;
+mod sample;
 mod verifiers;
 
 use std::{

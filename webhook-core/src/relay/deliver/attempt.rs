@@ -105,12 +105,12 @@ impl Attempter {
         let (mut transformed, mut run, mut reconnects) = (None, None, Reconnects::default());
         let ending = match self.transform(bucket, output, pending).await {
             Ok(Some(Transformed { stop: true, run: stopped, .. })) => {
-                run = Some(stopped);
+                run = stopped;
                 Ending::Rejected(Reason::Function, "stopped by the output's function".to_owned())
             }
             Ok(ran) => {
                 if let Some(ran) = ran {
-                    run = Some(ran.run);
+                    run = ran.run;
                     transformed = Some(Arc::new(ran.request));
                 }
                 let request = sent_request(pending, transformed.as_deref());
@@ -141,7 +141,7 @@ impl Attempter {
         let Some(function) = output.spec.function_id.filter(|_| pending.processed.is_none()) else {
             return Ok(None);
         };
-        let running = self.functions.run_of_output(function, bucket, output, &pending.webhook);
+        let running = self.functions.run_of_output(function, bucket, output, pending);
         Box::pin(running).await.map(Some)
     }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 #[cfg(feature = "admin")]
 pub(crate) use self::trial::Tried;
 use super::{
-    RelayOptions, RelayParts,
+    Observer, RelayOptions, RelayParts,
     cache::{FunctionCache, Script},
     watch::Watch,
 };
@@ -28,14 +28,14 @@ use crate::{
         Attempt, Bucket, ExecutionStatus, FunctionMust, Input, Invoked, NotificationEvent, Output,
         Request, Webhook,
     },
-    store::{FunctionStore, NewExecution},
+    store::{FunctionStore, NewExecution, Pending},
 };
 
 /// What the sender is told, and how the log begins, when the input's function failed.
 pub(super) const INPUT_FAILED: &str = "the input's function failed";
 
-/// Runs functions. What leads to a webhook or an outcome is recorded with it, in one commit;
-/// so a run whose webhook was not stored leaves no record.
+/// Runs functions. The record of a run is stored with the webhook or the outcome that the run led
+/// to, in one commit; so a run whose webhook was not stored leaves no record.
 #[derive(Debug)]
 pub(crate) struct Functions {
     pub(super) cache: FunctionCache,
@@ -44,6 +44,7 @@ pub(crate) struct Functions {
     /// Where the other runs are recorded.
     pub(super) store: Arc<dyn FunctionStore>,
     pub(super) watch: Arc<Watch>,
+    pub(super) observer: Arc<dyn Observer>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<Ids>,
     pub(super) options: Arc<RelayOptions>,
@@ -52,8 +53,8 @@ pub(crate) struct Functions {
 /// What an output's function made of a webhook.
 #[derive(Debug)]
 pub(super) struct Transformed {
-    /// The run, which is stored with the outcome.
-    pub(super) run: NewExecution,
+    /// The record of the run, which is stored with the outcome; none when another stands for it.
+    pub(super) run: Option<NewExecution>,
     pub(super) request: Request,
     /// Whether the delivery goes no further.
     pub(super) stop: bool,
@@ -90,7 +91,19 @@ struct Call {
     detail: Detail,
     /// What the run has to do.
     must: FunctionMust,
+    recording: Recording,
     trial: Candidate,
+}
+
+/// Which runs have a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Recording {
+    /// The run has a record, which is not stored. The run is not counted either.
+    Trial,
+    /// Each run has a record.
+    Each,
+    /// Each run that fails has a record, and some of the others.
+    Sample,
 }
 
 /// A function that is only tried: nothing is set for a function on the way of a webhook.
@@ -105,33 +118,61 @@ pub(crate) struct Candidate {
 impl Call {
     /// A call of the function as it is saved, which may leave the webhook as it is.
     fn of(account_id: AccountId, function_id: FunctionId, given: Invoked, detail: Detail) -> Self {
-        let must = FunctionMust::Anything;
-        Self { account_id, function_id, given, detail, must, trial: Candidate::default() }
+        let (must, recording) = (FunctionMust::Anything, Recording::Each);
+        let trial = Candidate::default();
+        Self { account_id, function_id, given, detail, must, recording, trial }
     }
 }
 
 /// A call that has been made.
 #[derive(Debug)]
 struct Called {
-    run: NewExecution,
+    script: Arc<Script>,
     invocation: Invocation,
     completion: Completion,
+    unmodified: bool,
+    detail: Detail,
+    started: Timestamp,
+    ended: Timestamp,
 }
 
 impl Called {
+    /// The record of the run. It stands for `stands_for` runs.
+    fn record(&self, id: ExecutionId, detail: Detail, stands_for: u64) -> RunRecord {
+        let Self { invocation, completion, .. } = self;
+        RunRecord {
+            id,
+            function_id: invocation.function_id,
+            account_id: invocation.account_id,
+            created: self.started,
+            updated: self.ended,
+            duration: completion.duration,
+            status: match completion.result {
+                Ok(_) => ExecutionStatus::Success,
+                Err(_) => ExecutionStatus::Error,
+            },
+            stands_for,
+            given: Given::of(invocation, detail),
+            left: Left::of(invocation, completion, detail),
+        }
+    }
+
+    /// Whether the run may go without a record: the function succeeded, printed nothing, and changed
+    /// at most the request, which the log shows.
+    fn is_ordinary(&self) -> bool {
+        let Completion { result, logs, .. } = &self.completion;
+        let is_ordinary = |left: &ScriptOutcome| !left.stop_forwarding && !left.response_modified;
+        logs.is_empty() && result.as_ref().is_ok_and(is_ordinary)
+    }
+
     /// The whole `ExecuteResponse`, with the time that the call took.
-    fn answer(&self) -> Result<Value, Error> {
+    fn answer(&self, id: ExecutionId) -> Result<Value, Error> {
         if let Err(error @ FunctionError::Busy) = &self.completion.result {
             return Err(Error::unavailable(error.to_string(), Duration::from_secs(1)));
         }
-        let whole = RunRecord {
-            given: Given::of(&self.invocation, Detail::Whole),
-            left: Left::of(&self.invocation, &self.completion, Detail::Whole),
-            ..RunRecord::clone(&self.run.execution)
-        };
-        let mut answer = whole.response();
+        let mut answer = self.record(id, Detail::Whole, 1).response();
         // Most functions take less than a millisecond.
-        answer["duration_ms"] = (whole.duration.as_micros() as f64 / 1_000.0).into();
+        answer["duration_ms"] = (self.completion.duration.as_micros() as f64 / 1_000.0).into();
         Ok(answer)
     }
 }
@@ -144,6 +185,7 @@ impl Functions {
             runtime: parts.functions.clone(),
             store: parts.stores.functions.clone(),
             watch: watch.clone(),
+            observer: parts.observer.clone(),
             clock: parts.clock.clone(),
             ids: parts.ids.clone(),
             options: parts.options.clone(),
@@ -157,7 +199,7 @@ impl Functions {
         bucket: &Bucket,
         input: &Input,
         webhook: &Webhook,
-    ) -> Result<(NewExecution, ScriptOutcome), FunctionFailed> {
+    ) -> Result<(Option<NewExecution>, ScriptOutcome), FunctionFailed> {
         let metadata = metadata(bucket, Some(input), None);
         let call = self.call_on(webhook, function, webhook.request.clone(), None, metadata);
         let call = Call { must: input.spec.function_must.unwrap_or_default(), ..call };
@@ -166,30 +208,38 @@ impl Functions {
         self.tell(bucket, function, webhook, outcome).await
     }
 
-    /// Runs an output's function on its copy of the webhook.
+    /// Runs an output's function on its copy of the webhook. The first delivery of a webhook alone
+    /// may go without a record: of another one nothing else says whether the function ran.
     pub(super) async fn run_of_output(
         &self,
         function: FunctionId,
         bucket: &Bucket,
         output: &Output,
-        webhook: &Webhook,
+        pending: &Pending,
     ) -> Result<Transformed, FunctionFailed> {
-        let run = self.transform(function, bucket, output, webhook, Candidate::default()).await;
+        let webhook = &pending.webhook;
+        let recording = match pending.created_at == webhook.received_at {
+            true => Recording::Sample,
+            false => Recording::Each,
+        };
+        let call = self.call_of_output(function, bucket, output, webhook);
+        let run = self.transform(Call { recording, ..call }).await;
         self.tell(bucket, function, webhook, run).await
     }
 
-    async fn transform(
+    fn call_of_output(
         &self,
         function: FunctionId,
         bucket: &Bucket,
         output: &Output,
         webhook: &Webhook,
-        trial: Candidate,
-    ) -> Result<Transformed, FunctionFailed> {
-        let input = bucket.input(webhook.input_id);
-        let metadata = metadata(bucket, input, Some(output));
+    ) -> Call {
+        let metadata = metadata(bucket, bucket.input(webhook.input_id), Some(output));
         let call = self.call_on(webhook, function, webhook.request.clone(), None, metadata);
-        let call = Call { must: output.spec.function_must.unwrap_or_default(), trial, ..call };
+        Call { must: output.spec.function_must.unwrap_or_default(), ..call }
+    }
+
+    async fn transform(&self, call: Call) -> Result<Transformed, FunctionFailed> {
         let failed =
             |error: &dyn std::fmt::Display| format!("the output's function failed: {error}");
         let (run, outcome) = self.outcome_of(call, failed).await?;
@@ -225,7 +275,7 @@ impl Functions {
                     attempt.response_headers = set.headers;
                     attempt.response_body = set.body;
                 }
-                Some(run)
+                run
             }
             Err(FunctionFailed { reason, run, .. }) => {
                 attempt.error = Some(reason);
@@ -244,8 +294,9 @@ impl Functions {
     ) -> Result<Value, Error> {
         let detail = Detail::Cut(self.options.max_recorded_body_bytes);
         let called = self.call(Call::of(account_id, function_id, invoked, detail)).await?;
-        self.record(&called.run).await;
-        called.answer()
+        let id = self.ids.next();
+        self.record(&self.kept(called.record(id, detail, 1))).await;
+        called.answer(id)
     }
 
     /// Records a run that nothing is stored with.
@@ -285,7 +336,8 @@ impl Functions {
             false => Detail::Cut(self.options.max_recorded_body_bytes),
         };
         let given = Invoked { request, response, metadata, checks: webhook.checks.clone() };
-        Call::of(webhook.account_id, function_id, given, detail)
+        let call = Call::of(webhook.account_id, function_id, given, detail);
+        Call { recording: Recording::Sample, ..call }
     }
 
     /// What a call left; `say` makes the reason of a failure.
@@ -293,7 +345,8 @@ impl Functions {
         &self,
         call: Call,
         say: impl Fn(&dyn std::fmt::Display) -> String,
-    ) -> Result<(NewExecution, ScriptOutcome), FunctionFailed> {
+    ) -> Result<(Option<NewExecution>, ScriptOutcome), FunctionFailed> {
+        let recording = call.recording;
         let called = self.call(call).await.map_err(|error| FunctionFailed {
             failure: match error.kind() {
                 ErrorKind::Unavailable => FunctionFailure::StoreUnavailable,
@@ -302,7 +355,7 @@ impl Functions {
             reason: say(&error),
             run: None,
         })?;
-        let run = called.run;
+        let run = self.recorded(&called, recording);
         match called.completion.result {
             Ok(outcome) => Ok((run, outcome)),
             Err(error) => Err(FunctionFailed {
@@ -311,14 +364,32 @@ impl Functions {
                     false => FunctionFailure::Failed,
                 },
                 reason: say(&error),
-                run: Some(run),
+                run,
             }),
         }
     }
 
+    /// The record of a run; none when the record of another run stands for this one.
+    fn recorded(&self, called: &Called, recording: Recording) -> Option<NewExecution> {
+        if recording != Recording::Trial {
+            self.observer.function_ran(&called.completion, called.unmodified);
+        }
+        let stands_for = match recording {
+            Recording::Sample if called.is_ordinary() => {
+                called.script.sample.take(called.started, self.options.recorded_runs)?
+            }
+            _ => 1,
+        };
+        Some(self.kept(called.record(self.ids.next(), called.detail, stands_for)))
+    }
+
+    fn kept(&self, run: RunRecord) -> NewExecution {
+        NewExecution::new(run, self.options.kept_executions)
+    }
+
     /// Runs a function of the account once.
     async fn call(&self, call: Call) -> Result<Called, Error> {
-        let Call { account_id, function_id, given, detail, must, trial } = call;
+        let Call { account_id, function_id, given, detail, must, trial, .. } = call;
         let Invoked { request, response, metadata, checks } = given;
         let Candidate { script, trial } = trial;
         let script = match script {
@@ -341,11 +412,14 @@ impl Functions {
             response,
             trial,
         };
-        Ok(self.run(invocation, detail, must).await)
+        let started = self.clock.now();
+        let (completion, unmodified) = self.run(&invocation, must).await;
+        let ended = self.clock.now();
+        Ok(Called { script, invocation, completion, unmodified, detail, started, ended })
     }
 
-    async fn run(&self, invocation: Invocation, detail: Detail, must: FunctionMust) -> Called {
-        let started = self.clock.now();
+    /// What a call left, and whether it changed nothing.
+    async fn run(&self, invocation: &Invocation, must: FunctionMust) -> (Completion, bool) {
         let mut given = invocation.clone();
         let received = Received::decode(&mut given);
         let mut completion = match &self.runtime {
@@ -356,42 +430,15 @@ impl Functions {
                 duration: Duration::ZERO,
             },
         };
+        let mut unmodified = false;
         if let Ok(left) = &mut completion.result {
             received.restore(left);
+            unmodified = left.is_unmodified(&invocation.request);
         }
-        let mut left = Left::of(&invocation, &completion, detail);
-        if must == FunctionMust::Change && left.is_unmodified() {
+        if unmodified && must == FunctionMust::Change {
             completion.result = Err(FunctionError::Unmodified);
-            left = Left::of(&invocation, &completion, detail);
         }
-        let given = Given::of(&invocation, detail);
-        let run = self.run_of(&invocation, started, &completion, (given, left));
-        Called { run, invocation, completion }
-    }
-
-    fn run_of(
-        &self,
-        invocation: &Invocation,
-        started: Timestamp,
-        completion: &Completion,
-        (given, left): (Given, Left),
-    ) -> NewExecution {
-        let id: ExecutionId = self.ids.next();
-        let execution = RunRecord {
-            id,
-            function_id: invocation.function_id,
-            account_id: invocation.account_id,
-            created: started,
-            updated: self.clock.now(),
-            duration: completion.duration,
-            status: match completion.result {
-                Ok(_) => ExecutionStatus::Success,
-                Err(_) => ExecutionStatus::Error,
-            },
-            given,
-            left,
-        };
-        NewExecution::new(execution, self.options.kept_executions)
+        (completion, unmodified)
     }
 }
 

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
 
-use super::{Call, Candidate, FunctionFailed, FunctionFailure, Functions, Transformed};
+use super::{Call, Candidate, FunctionFailed, FunctionFailure, Functions, Recording, Transformed};
 use crate::{
     error::Error,
     function::record::Detail,
@@ -74,10 +74,13 @@ impl Functions {
         webhook: &Webhook,
         trial: Option<Candidate>,
     ) -> Result<Tried, Error> {
-        match self.transform(function, bucket, output, webhook, trial.unwrap_or_default()).await {
+        let call = self.call_of_output(function, bucket, output, webhook);
+        let trial = trial.unwrap_or_default();
+        match self.transform(Call { trial, recording: Recording::Trial, ..call }).await {
             Ok(Transformed { run, request, stop }) => {
-                let duration = run.execution.duration;
-                let unmodified = run.execution.left.is_unmodified();
+                let run = run.map(|run| run.execution);
+                let duration = run.as_ref().map(|run| run.duration).unwrap_or_default();
+                let unmodified = run.is_some_and(|run| run.left.is_unmodified());
                 Ok(Tried { request: Some(request), stop, unmodified, error: None, duration })
             }
             Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
@@ -107,7 +110,7 @@ impl Functions {
         let script = Script::of_source(account_id, driver, source, Arc::default());
         let call = Call::of(account_id, self.ids.next(), invoked, Detail::NoContent);
         let called = self.call(Call { trial: Candidate::of(script), ..call }).await?;
-        let mut answer = called.answer()?;
+        let mut answer = called.answer(self.ids.next())?;
         answer["function_id"] = "".into();
         Ok(answer)
     }

@@ -18,7 +18,7 @@ pub(in crate::relay) struct InputDecision {
     pub(super) response: Option<ScriptResponse>,
     /// Why the webhook is not delivered; none when the rules decide.
     pub(in crate::relay) end: Option<End>,
-    /// The run of the function, which is stored with the webhook.
+    /// The record of the function's run, which is stored with the webhook.
     pub(in crate::relay) runs: Vec<NewExecution>,
 }
 
@@ -42,12 +42,12 @@ impl Intake {
         // Boxed, as all functions are: rare, and too large for every webhook to carry.
         match Box::pin(self.functions.run_of_input(function, bucket, input, webhook)).await {
             Ok((run, outcome)) => {
-                webhook.input_execution_id = Some(run.execution.id);
+                webhook.input_execution_id = run.as_ref().map(|run| run.execution.id);
                 webhook.request = outcome.request;
                 Ok(InputDecision {
                     response: outcome.response.filter(|_| outcome.response_modified),
                     end: outcome.stop_forwarding.then_some(End::BY_FUNCTION),
-                    runs: vec![run],
+                    runs: run.into_iter().collect(),
                 })
             }
             Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {

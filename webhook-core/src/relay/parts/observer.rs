@@ -6,6 +6,7 @@ use http::HeaderMap;
 use tracing::{Level, Span};
 
 use crate::{
+    function::Completion,
     model::{DeliveryStatus, Output},
     store::{Pending, Settle},
 };
@@ -35,6 +36,13 @@ pub trait Observer: Send + Sync + fmt::Debug {
     /// An attempt ended, leaving the delivery in `status` (`Received` when it is tried again).
     fn attempted(&self, status: DeliveryStatus, took: Duration) {
         let _ = (status, took);
+    }
+
+    /// A function ran on a webhook, or on a destination's answer, and left `completion`; whether
+    /// it changed nothing of it. A function that fails may be `unmodified`, where it had to change
+    /// something.
+    fn function_ran(&self, completion: &Completion, unmodified: bool) {
+        let _ = (completion, unmodified);
     }
 
     /// The span of the log for a delivery's turn: what is logged meanwhile is in it.

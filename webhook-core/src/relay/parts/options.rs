@@ -92,6 +92,9 @@ pub struct RelayOptions {
     /// a relay that alone writes to its store, some seconds where several share
     /// one.
     pub crons_max_age: Option<Duration>,
+    /// The most runs of one function in a second that succeed, print nothing, and each have a
+    /// record, 10; one of 100 beyond them has a record. With [`usize::MAX`] each run has one.
+    pub recorded_runs: usize,
     /// Runs that are kept for each function, 1 000.
     pub kept_executions: usize,
     /// How much of each body the record of a run keeps, 64 KiB.
@@ -145,6 +148,7 @@ impl Default for RelayOptions {
             cron_concurrency: 64,
             cron_hold: Duration::from_secs(30),
             crons_max_age: None,
+            recorded_runs: 10,
             kept_executions: 1_000,
             max_recorded_body_bytes: 64 << 10,
         }

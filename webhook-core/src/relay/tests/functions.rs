@@ -9,10 +9,10 @@ use super::*;
 use crate::{
     function::{Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome},
     id::FunctionId,
-    model::{Driver, Durability, Function, FunctionSpec, ProcessPolicy, Resend},
+    model::{Driver, Durability, ExecutionStatus, Function, FunctionSpec, ProcessPolicy, Resend},
 };
 
-/// `set …` sets the body, `fail` fails, `stop` stops, `busy` is busy the first
+/// `set …` sets the body, `fail` fails, `fail rarely` the 31st time, `stop` stops, `print` prints, `busy` is busy the first
 /// time it runs, `busy 20` twenty times, and `full` always.
 #[derive(Debug, Default)]
 struct Obeys {
@@ -31,6 +31,7 @@ impl FunctionRuntime for Obeys {
         let Invocation { mut request, source, .. } = invocation;
         self.bodies.lock().unwrap_or_else(PoisonError::into_inner).push(request.body.clone());
         let result = match &*source {
+            "fail rarely" if run == 30 => Err(FunctionError::Script("function:1: no".to_owned())),
             "fail" => Err(FunctionError::Script("function:1: no".to_owned())),
             "busy" if run == 0 => Err(FunctionError::Busy),
             "busy 20" if run < 20 => Err(FunctionError::Busy),
@@ -47,7 +48,8 @@ impl FunctionRuntime for Obeys {
                 })
             }
         };
-        Completion { result, logs: Vec::new(), duration: Duration::ZERO }
+        let logs = Vec::from_iter((&*source == "print").then(|| "a line".to_owned()));
+        Completion { result, logs, duration: Duration::ZERO }
     }
 }
 
@@ -269,4 +271,60 @@ async fn only_a_failed_input_function_is_run_again_by_force() {
     let bodies = runtime.bodies.lock().unwrap_or_else(PoisonError::into_inner).clone();
     assert!(bodies.iter().all(|body| body == "came"), "{bodies:?}");
     world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_runs_that_succeed_a_sample_is_recorded_and_each_that_fails() {
+    let (mut world, made, _) = world_with("fail rarely", false, RelayOptions::default()).await;
+    world.deliver().await;
+    let account = world.bucket.account_id;
+    let logs = async |world: &World| {
+        let all = crate::store::LogQuery { limit: 100, ..Default::default() };
+        world.stores.logs.logs(account, &all).await.expect("readable").logs
+    };
+    for number in 1..=40 {
+        assert_eq!(world.post("x").await.status(), 200);
+        while !(logs(&world).await.iter().all(|log| log.delivery.status.is_final())) {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(logs(&world).await.len(), number);
+    }
+    let runs = async |world: &World| {
+        world.stores.functions.executions(account, made.id, 100, 0).await.expect("readable")
+    };
+    let recorded = runs(&world).await;
+    let (failed, succeeded): (Vec<_>, Vec<_>) =
+        recorded.executions.iter().partition(|run| run.status == ExecutionStatus::Error);
+    assert_eq!((failed.len(), succeeded.len()), (1, 10));
+    assert!(recorded.executions.iter().all(|run| run.stands_for == 1), "{recorded:?}");
+    let has_no_record = |log: &&Log| log.delivery.output_execution_id.is_none();
+    assert_eq!(logs(&world).await.iter().filter(has_no_record).count(), 29);
+
+    // In the next second the first one stands for those before it.
+    tokio::time::advance(Duration::from_secs(1)).await;
+    assert_eq!(world.post("x").await.status(), 200);
+    world.forwarder.finished(40).await;
+    let log = world.outcome_of_request(39).await;
+    let latest = runs(&world).await.executions.remove(0);
+    assert_eq!(log.delivery.output_execution_id, Some(latest.id));
+    assert_eq!(latest.stands_for, 30);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_run_that_prints_or_stops_is_recorded() {
+    for source in ["print", "stop"] {
+        let options = RelayOptions { recorded_runs: 0, ..RelayOptions::default() };
+        let (mut world, made, _) = world_with(source, true, options).await;
+        world.deliver().await;
+        for _ in 0..3 {
+            assert_eq!(world.post("x").await.status(), 200);
+        }
+        let account = world.bucket.account_id;
+        let runs = world.stores.functions.executions(account, made.id, 9, 0).await;
+        let runs = runs.expect("readable").executions;
+        assert_eq!(runs.len(), 3, "{source}");
+        assert!(runs.iter().all(|run| run.stands_for == 1), "{runs:?}");
+        world.stop().await;
+    }
 }

@@ -8,7 +8,7 @@ use self::verdict::{explained, next_at, paused, verdict};
 use crate::{
     admin::{Admin, Caller},
     error::Error,
-    id::{DeliveryId, ExecutionId},
+    id::{DeliveryId, ExecutionId, FunctionId},
     model::{
         Bucket, Execution, ExecutionStatus, ExplainRequest, Explained, Function, InvokeRequest,
         Log, Output, Reason, Request, Trace, TraceAttempt, TraceFunction, TraceFunctionAt,
@@ -45,11 +45,13 @@ impl Admin {
         };
         let received = self.received(log, bucket.as_ref(), run.as_ref()).await?;
         let mut functions = Vec::new();
-        if let Some(id) = webhook.input_execution_id {
-            functions.push(self.input_function(caller, log, id, run).await?);
+        match webhook.input_execution_id {
+            Some(id) => functions.push(self.input_function(caller, log, id, run).await?),
+            None => functions.extend(unrecorded_of_input(log, bucket.as_ref())),
         }
-        if let Some(id) = delivery.output_execution_id {
-            functions.push(self.output_function(caller, log, id).await?);
+        match delivery.output_execution_id {
+            Some(id) => functions.push(self.output_function(caller, log, id).await?),
+            None => functions.extend(unrecorded_of_output(log, output)),
         }
         let now = self.now();
         Ok(Trace {
@@ -131,6 +133,7 @@ impl Admin {
             execution_id: None,
             outcome,
             error: error.unwrap_or_default(),
+            note: "",
             duration_ms: Some(duration.as_micros() as f64 / 1e3),
             changes: list,
             cut,
@@ -173,6 +176,57 @@ impl Admin {
         let changes = shown(changes.unwrap_or_default(), log.webhook.ephemeral);
         let version = self.version_of(caller, run.as_ref()).await?;
         Ok(TraceFunction { version, ..function(TraceFunctionAt::Output, id, run, changes) })
+    }
+}
+
+/// The run of an input's function that succeeded and has no record: a failure and a stop have one.
+/// None where the input may have had no function.
+fn unrecorded_of_input(log: &Log, bucket: Option<&Bucket>) -> Option<TraceFunction> {
+    let Log { webhook, delivery } = log;
+    let input = bucket?.input(webhook.input_id)?;
+    let function = input.spec.function_id?;
+    let has_run = input.updated_at <= webhook.received_at
+        && webhook.remote_addr.is_some()
+        && !webhook.input_failed
+        && !matches!(delivery.reason, Some(Reason::Signature | Reason::Duplicate));
+    let at = TraceFunctionAt::Input;
+    has_run.then(|| unrecorded(at, Some(function), TraceFunctionOutcome::Unknown))
+}
+
+/// The run of an output's function that succeeded and has no record: what the function made is
+/// stored with the delivery. A later delivery got it from an earlier one, when it has no record.
+fn unrecorded_of_output(log: &Log, output: Option<&Output>) -> Option<TraceFunction> {
+    let Log { webhook, delivery } = log;
+    let is_first = delivery.created_at == webhook.received_at;
+    let made = delivery.processed.as_ref().filter(|_| is_first && !is_erased(log))?;
+    let changes = RequestChanges::between(&webhook.request, made);
+    let outcome = match changes.list.is_empty() {
+        true => TraceFunctionOutcome::Unmodified,
+        false => TraceFunctionOutcome::Success,
+    };
+    let output = output.filter(|output| output.updated_at <= delivery.created_at);
+    let function = output.and_then(|output| output.spec.function_id);
+    let RequestChanges { list, cut } = shown(changes, webhook.ephemeral);
+    let run = unrecorded(TraceFunctionAt::Output, function, outcome);
+    Some(TraceFunction { changes: list, cut, ..run })
+}
+
+fn unrecorded(
+    at: TraceFunctionAt,
+    function_id: Option<FunctionId>,
+    outcome: TraceFunctionOutcome,
+) -> TraceFunction {
+    TraceFunction {
+        at,
+        function_id,
+        version: None,
+        execution_id: None,
+        outcome,
+        error: String::new(),
+        note: "this run was not recorded",
+        duration_ms: None,
+        changes: Vec::new(),
+        cut: false,
     }
 }
 
@@ -238,6 +292,7 @@ fn function(
         execution_id: Some(id),
         outcome,
         error: error.unwrap_or_default().to_owned(),
+        note: if run.is_some() { "" } else { "its run is no longer kept" },
         duration_ms: run.as_ref().map(|run| run.duration.as_micros() as f64 / 1e3),
         changes: list,
         cut,

@@ -34,6 +34,8 @@ struct Row {
     mark: Mark,
     at: String,
     took: String,
+    /// For how many runs it stands; empty when for itself alone.
+    stands_for: String,
     error: String,
 }
 
@@ -53,6 +55,10 @@ fn row(run: &Execution) -> Row {
         mark: mark(run.status),
         at: show::moment(run.created),
         took: milliseconds(run.duration),
+        stands_for: match run.stands_for {
+            0 | 1 => String::new(),
+            runs => format!("stands for {runs} runs"),
+        },
         error: error.chars().take(200).collect(),
     }
 }
@@ -60,17 +66,22 @@ fn row(run: &Execution) -> Row {
 /// How the latest runs of a function ended.
 #[derive(Default)]
 pub(super) struct Tally {
-    pub(super) runs: usize,
-    pub(super) failed: usize,
+    pub(super) runs: u64,
+    pub(super) failed: u64,
 }
 
-/// Looks at so many of the latest runs.
+/// Reads the latest records, `limit` at most. A record stands for one run or more.
 pub(super) async fn tally(session: &Session, id: FunctionId, limit: usize) -> Result<Tally, Error> {
     let mut query = ExecutionQuery::default();
     query.limit = limit;
     let found = session.admin().executions(&session.caller, id, &query).await?.executions;
-    let failed = found.iter().filter(|run| run.status == ExecutionStatus::Error).count();
-    Ok(Tally { runs: found.len(), failed })
+    Ok(found.iter().fold(Tally::default(), |tally, run| {
+        let is_failed = run.status == ExecutionStatus::Error;
+        Tally {
+            runs: tally.runs + run.stands_for,
+            failed: tally.failed + u64::from(is_failed) * run.stands_for,
+        }
+    }))
 }
 
 /// How the latest runs ended, in words.

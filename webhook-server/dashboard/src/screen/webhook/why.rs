@@ -103,7 +103,11 @@ impl From<TraceFunction> for Ran {
             TraceFunctionOutcome::Unmodified => "ran and changed nothing",
             TraceFunctionOutcome::Error => "failed",
             TraceFunctionOutcome::Stopped => "stopped it",
-            _ => "ran, and its run is no longer kept",
+            _ => "ran",
+        };
+        let note = match function.note {
+            "" => String::new(),
+            note => format!(": {note}"),
         };
         let took = function.duration_ms.map(|took| format!(" in {took} ms")).unwrap_or_default();
         let run = function.function_id.zip(function.execution_id);
@@ -111,7 +115,7 @@ impl From<TraceFunction> for Ran {
             run: run.map_or_else(String::new, |(function, run)| {
                 format!("{PATH}/functions/{function}/runs/{run}")
             }),
-            what: format!("The {at} function {outcome}{took}"),
+            what: format!("The {at} function {outcome}{took}{note}"),
             error: function.error,
             more: function.cut || function.changes.len() > SHOWN_CHANGES,
             changes: function.changes.into_iter().take(SHOWN_CHANGES).map(Change::from).collect(),
