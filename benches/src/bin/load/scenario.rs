@@ -4,12 +4,12 @@ use crate::{
     Outcome,
     subject::Subject::{
         self, Bare, ByDay, ByHand, Embedded, Nginx, Postgres, Proxy, Qhook, Searched, Server,
-        Store, Throttled, Trusting, Watched,
+        Store, Throttled, Trusting, Unscripted, Watched,
     },
     work::{
         Work,
         commit::Commits,
-        load::{Inputs, Language, Load, Place},
+        load::{Inputs, Load, Place, Script},
     },
 };
 
@@ -26,10 +26,17 @@ pub(crate) struct Scenario {
 const FORWARDING: &[Subject] = &[Server, Nginx, Proxy, Qhook];
 const PROXYING: &[Subject] = &[Server, Nginx];
 const ALONE: &[Subject] = &[Server];
+const SCRIPTED: &[Subject] = &[Server, Unscripted, Nginx];
 const STORING: &[Subject] = &[Store, Bare];
 
 const fn load(name: &'static str, about: &'static str, load: Load) -> Scenario {
     Scenario { name, about, subjects: PROXYING, work: Work::Load(load) }
+}
+
+/// A function of the output, beside the same without it.
+const fn scripted(name: &'static str, about: &'static str, script: Script) -> Scenario {
+    let work = Load { function: Some((Place::Output, script)), ..ORDINARY };
+    Scenario { name, about, subjects: SCRIPTED, work: Work::Load(work) }
 }
 
 const fn alone(name: &'static str, about: &'static str, work: Work) -> Scenario {
@@ -135,25 +142,32 @@ pub(crate) const ALL: &[Scenario] = &[
         "10 outputs, one of which never answers",
         Load { outputs: 9, hanging: true, ..ORDINARY },
     ),
+    scripted("function-if", "a Lua function of the output is an `if` on the method", Script::LuaIf),
+    scripted("function-js-if", "the same in JavaScript", Script::JavaScriptIf),
+    scripted(
+        "function-js-message",
+        "a JavaScript function of the output makes a message of the payload",
+        Script::JavaScriptMessage,
+    ),
     load(
         "function",
         "64 connections, a Lua function of the output reads each payload",
-        Load { function: Some((Place::Output, Language::Lua)), ..ORDINARY },
+        Load { function: Some((Place::Output, Script::Lua)), ..ORDINARY },
     ),
     load(
         "function-input",
         "the same with the input's function",
-        Load { function: Some((Place::Input, Language::Lua)), ..ORDINARY },
+        Load { function: Some((Place::Input, Script::Lua)), ..ORDINARY },
     ),
     load(
         "function-js",
         "a JavaScript function of the output reads each payload",
-        Load { function: Some((Place::Output, Language::JavaScript)), ..ORDINARY },
+        Load { function: Some((Place::Output, Script::JavaScript)), ..ORDINARY },
     ),
     load(
         "function-js-input",
         "the same with the input's function",
-        Load { function: Some((Place::Input, Language::JavaScript)), ..ORDINARY },
+        Load { function: Some((Place::Input, Script::JavaScript)), ..ORDINARY },
     ),
     Scenario {
         subjects: &[Server, Trusting],

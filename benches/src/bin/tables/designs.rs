@@ -8,6 +8,9 @@ pub(crate) struct Design {
     /// Keys are integers in the order of time, and ten bytes more of each UUID are in the row;
     /// buckets are numbers of a dictionary.
     pub(crate) int: bool,
+    /// An outcome finds the row of its delivery by the identifier that the relay has: among the
+    /// keys of its millisecond, by the ten bytes. Otherwise the outcome knows the key.
+    pub(crate) by_moment: bool,
     /// What is to be attempted is in a table `pending`, from which its outcome moves it to
     /// `delivery`.
     pub(crate) once: bool,
@@ -15,10 +18,16 @@ pub(crate) struct Design {
     pub(crate) of_bucket: bool,
 }
 
-const TODAY: Design =
-    Design { name: "today", tallies: false, int: false, once: false, of_bucket: false };
+const TODAY: Design = Design {
+    name: "today",
+    tallies: false,
+    int: false,
+    by_moment: false,
+    once: false,
+    of_bucket: false,
+};
 
-pub(crate) const DESIGNS: [Design; 6] = [
+pub(crate) const DESIGNS: [Design; 7] = [
     Design {
         name: "tallies in each commit, an index of all",
         tallies: true,
@@ -29,6 +38,7 @@ pub(crate) const DESIGNS: [Design; 6] = [
     TODAY,
     Design { name: "once", once: true, ..TODAY },
     Design { name: "int", int: true, ..TODAY },
+    Design { name: "int, found by the moment", int: true, by_moment: true, ..TODAY },
     Design { name: "int and once", int: true, once: true, ..TODAY },
 ];
 

@@ -80,17 +80,21 @@ pub(crate) fn run(
             start = Some(spent()?);
         }
         at += 3;
-        let new = |_| Delivery {
-            id: uuid(at),
-            webhook_id: uuid(at),
-            bucket: &buckets[which.usize(..buckets.len())],
-            number: 0,
-            at: at as i64,
+        let new = |number| {
+            // About as many come in a millisecond.
+            let at = at + u64::from(number >= BATCH / 2);
+            Delivery {
+                id: uuid(at),
+                webhook_id: uuid(at),
+                bucket: &buckets[which.usize(..buckets.len())],
+                number: 0,
+                at: at as i64,
+            }
         };
         let mut batch: Vec<_> = (0..BATCH).map(new).collect();
         batch.sort_unstable_by_key(|delivery| (delivery.webhook_id, delivery.id));
         for (number, delivery) in batch.iter_mut().enumerate() {
-            delivery.number = (at as i64) << 20 | number as i64;
+            delivery.number = delivery.at << 20 | number as i64;
         }
         database.execute_batch("BEGIN IMMEDIATE")?;
         accept(&database, design, &batch, node)?;
@@ -192,27 +196,39 @@ fn settle(
     node: Uuid,
     now: i64,
 ) -> Outcome<()> {
-    const HELD: &str = "id = ? AND due_at IS NOT NULL AND (held_by IS NULL OR held_by = ?)";
+    const HELD: &str = "due_at IS NOT NULL AND (held_by IS NULL OR held_by = ?)";
     let response = vec![b'r'; 120];
     if !design.once {
+        let found = match design.by_moment {
+            true => "id BETWEEN ? AND ? AND rest = ?",
+            false => "id = ?",
+        };
         let sql = format!(
             "UPDATE delivery SET held_by = NULL, updated_at = ?, status = 1, due_at = NULL, \
              attempts = 1, status_code = 200, duration_ns = ?, error = NULL, \
              response_headers = ?, response_body = ?, processed = COALESCE(NULL, processed), \
-             output_execution_id = COALESCE(NULL, output_execution_id) WHERE {HELD}"
+             output_execution_id = COALESCE(NULL, output_execution_id) WHERE {found} AND {HELD}"
         );
         let mut update = database.prepare_cached(&sql)?;
         for delivery in batch {
             let mut values = vec![now.into(), 1_234_567.into(), response.clone().into()];
             values.push(b"ok".to_vec().into());
-            values.extend(key(design, delivery.id, delivery.number).into_iter().take(1));
+            let key = key(design, delivery.id, delivery.number);
+            match design.by_moment {
+                true => {
+                    let first = delivery.at << 20;
+                    values.extend([first.into(), (first | 0xf_ffff).into()]);
+                    values.extend(key.into_iter().skip(1));
+                }
+                false => values.extend(key.into_iter().take(1)),
+            }
             values.push(blob(node));
             update.execute(rusqlite::params_from_iter(values))?;
         }
         return Ok(());
     }
     let sql = format!(
-        "DELETE FROM pending WHERE {HELD} RETURNING internal, processed, output_execution_id"
+        "DELETE FROM pending WHERE id = ? AND {HELD} RETURNING internal, processed, output_execution_id"
     );
     let mut delete = database.prepare_cached(&sql)?;
     let mut rows = Vec::with_capacity(batch.len());

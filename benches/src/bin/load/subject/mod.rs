@@ -32,6 +32,8 @@ pub(crate) enum Subject {
     Server,
     /// The server, whose inputs verify nothing.
     Trusting,
+    /// The server, whose inputs and outputs have no function.
+    Unscripted,
     /// The server, with ten live lists of its dashboard open.
     Watched,
     /// The server, in whose logs ten searches go on.
@@ -63,6 +65,7 @@ impl Subject {
         match self {
             Self::Server => "server",
             Self::Trusting => "no verifying",
+            Self::Unscripted => "no function",
             Self::Watched => "watched",
             Self::Searched => "searched",
             Self::Embedded => "relay in memory",
@@ -126,6 +129,7 @@ impl Subject {
         match self {
             Self::Server => server::start(context, load, sink),
             Self::Trusting => server::start(context, &Load { secret: None, ..*load }, sink),
+            Self::Unscripted => server::start(context, &Load { function: None, ..*load }, sink),
             Self::Watched => server::start(context, &Load { watchers: 10, ..*load }, sink),
             Self::Searched => server::start(context, &Load { searching: true, ..*load }, sink),
             Self::Embedded => embedded::start(context, sink),

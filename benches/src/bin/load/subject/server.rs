@@ -22,7 +22,7 @@ use crate::{
     seed::Seed,
     work::{
         dashboard::{self, Visitor},
-        load::{Inputs, Language, Load, Place},
+        load::{Inputs, Load, Place, Script},
         search::Searchers,
         sink::Sink,
     },
@@ -48,6 +48,17 @@ const JAVASCRIPT: &str = r#"
 const event = JSON.parse(r.body);
 if (event.id === undefined) r.stopForwarding();
 else r.setHeader("X-Event", event.id.slice(0, 10));
+"#;
+
+/// A message for a chat, which says its number and its length as the sink wants it.
+const MESSAGE: &str = r#"
+const event = JSON.parse(r.body);
+const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+const text = `*Event ${escaped(event.id)}*\n> ${escaped(event.text).slice(0, 300)}`;
+const message = { id: event.id, size: event.size, text };
+message.size = String(JSON.stringify(message).length).padStart(10, "0");
+r.setBody(JSON.stringify(message));
+r.setHeader("Content-Type", "application/json");
 "#;
 
 /// A running server.
@@ -138,8 +149,8 @@ pub(super) fn start(context: &Context, load: &Load, sink: &Sink) -> Outcome<Star
             }
             let (bucket, input) = server.api.bucket("load")?;
             let (mut of_input, mut of_output) = (Value::Null, Value::Null);
-            if let Some((place, language)) = load.function {
-                let Some(function) = function(&server.api, language)? else {
+            if let Some((place, script)) = load.function {
+                let Some(function) = function(&server.api, script)? else {
                     let reason = "this server does not run functions";
                     return Ok(Started::Skipped(reason.to_owned()));
                 };
@@ -220,10 +231,13 @@ fn outputs(api: &Api, bucket: &Value, load: &Load, sink: &Sink, function: &Value
 }
 
 /// The ID of a function; none when the server has no functions.
-fn function(api: &Api, language: Language) -> Outcome<Option<Value>> {
-    let (driver, source) = match language {
-        Language::Lua => ("lua", LUA),
-        Language::JavaScript => ("js", JAVASCRIPT),
+fn function(api: &Api, script: Script) -> Outcome<Option<Value>> {
+    let (driver, source) = match script {
+        Script::Lua => ("lua", LUA),
+        Script::LuaIf => ("lua", "if r.RequestMethod ~= \"POST\" then r:StopForwarding() end"),
+        Script::JavaScript => ("js", JAVASCRIPT),
+        Script::JavaScriptIf => ("js", "if (r.method !== \"POST\") r.stopForwarding();"),
+        Script::JavaScriptMessage => ("js", MESSAGE),
     };
     let spec = json!({ "name": "load", "driver": driver, "payload": source });
     match api.call("POST", "/v1/functions", Some(&spec))? {

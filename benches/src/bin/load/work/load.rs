@@ -32,8 +32,8 @@ pub(crate) struct Load {
     /// Outputs have a throttle: as many requests at once as there are connections.
     pub(crate) throttled: bool,
     pub(crate) inputs: Inputs,
-    /// What runs a function, in which language.
-    pub(crate) function: Option<(Place, Language)>,
+    /// What runs a function, and which.
+    pub(crate) function: Option<(Place, Script)>,
     /// The sender gets the answer of an output.
     pub(crate) answer_from_output: bool,
     /// Live lists of the dashboard that are open meanwhile.
@@ -62,11 +62,15 @@ pub(crate) enum Place {
     Output,
 }
 
-/// What a function is written in.
+/// A function, by its language and by what it does: it reads the payload, or asks for the method
+/// alone, or makes a message of the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Language {
+pub(crate) enum Script {
     Lua,
+    LuaIf,
     JavaScript,
+    JavaScriptIf,
+    JavaScriptMessage,
 }
 
 impl Load {
@@ -103,6 +107,7 @@ impl Load {
             subject,
             Subject::Server
                 | Subject::Trusting
+                | Subject::Unscripted
                 | Subject::Watched
                 | Subject::Searched
                 | Subject::Postgres
