@@ -33,7 +33,7 @@ const fn load(name: &'static str, about: &'static str, load: Load) -> Scenario {
     Scenario { name, about, subjects: PROXYING, work: Work::Load(load) }
 }
 
-/// A function of the output, beside the same without it.
+/// A function of the output, next to the same without it.
 const fn scripted(name: &'static str, about: &'static str, script: Script) -> Scenario {
     let work = Load { function: Some((Place::Output, script)), ..ORDINARY };
     Scenario { name, about, subjects: SCRIPTED, work: Work::Load(work) }
