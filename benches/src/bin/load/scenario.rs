@@ -9,7 +9,7 @@ use crate::{
     work::{
         Work,
         commit::Commits,
-        load::{Inputs, Load, Place, Script},
+        load::{Code, Inputs, Load, Place},
     },
 };
 
@@ -34,8 +34,8 @@ const fn load(name: &'static str, about: &'static str, load: Load) -> Scenario {
 }
 
 /// A function of the output, next to the same without it.
-const fn scripted(name: &'static str, about: &'static str, script: Script) -> Scenario {
-    let work = Load { function: Some((Place::Output, script)), ..ORDINARY };
+const fn scripted(name: &'static str, about: &'static str, code: Code) -> Scenario {
+    let work = Load { function: Some((Place::Output, code)), ..ORDINARY };
     Scenario { name, about, subjects: SCRIPTED, work: Work::Load(work) }
 }
 
@@ -142,32 +142,32 @@ pub(crate) const ALL: &[Scenario] = &[
         "10 outputs, one of which never answers",
         Load { outputs: 9, hanging: true, ..ORDINARY },
     ),
-    scripted("function-if", "a Lua function of the output is an `if` on the method", Script::LuaIf),
-    scripted("function-js-if", "the same in JavaScript", Script::JavaScriptIf),
+    scripted("function-if", "a Lua function of the output is an `if` on the method", Code::LuaIf),
+    scripted("function-js-if", "the same in JavaScript", Code::JavaScriptIf),
     scripted(
         "function-js-message",
         "a JavaScript function of the output makes a message of the payload",
-        Script::JavaScriptMessage,
+        Code::JavaScriptMessage,
     ),
     load(
         "function",
         "64 connections, a Lua function of the output reads each payload",
-        Load { function: Some((Place::Output, Script::Lua)), ..ORDINARY },
+        Load { function: Some((Place::Output, Code::Lua)), ..ORDINARY },
     ),
     load(
         "function-input",
         "the same with the input's function",
-        Load { function: Some((Place::Input, Script::Lua)), ..ORDINARY },
+        Load { function: Some((Place::Input, Code::Lua)), ..ORDINARY },
     ),
     load(
         "function-js",
         "a JavaScript function of the output reads each payload",
-        Load { function: Some((Place::Output, Script::JavaScript)), ..ORDINARY },
+        Load { function: Some((Place::Output, Code::JavaScript)), ..ORDINARY },
     ),
     load(
         "function-js-input",
         "the same with the input's function",
-        Load { function: Some((Place::Input, Script::JavaScript)), ..ORDINARY },
+        Load { function: Some((Place::Input, Code::JavaScript)), ..ORDINARY },
     ),
     Scenario {
         subjects: &[Server, Trusting],

@@ -22,7 +22,7 @@ use crate::{
     seed::Seed,
     work::{
         dashboard::{self, Visitor},
-        load::{Inputs, Load, Place, Script},
+        load::{Code, Inputs, Load, Place},
         search::Searchers,
         sink::Sink,
     },
@@ -149,8 +149,8 @@ pub(super) fn start(context: &Context, load: &Load, sink: &Sink) -> Outcome<Star
             }
             let (bucket, input) = server.api.bucket("load")?;
             let (mut of_input, mut of_output) = (Value::Null, Value::Null);
-            if let Some((place, script)) = load.function {
-                let Some(function) = function(&server.api, script)? else {
+            if let Some((place, code)) = load.function {
+                let Some(function) = function(&server.api, code)? else {
                     let reason = "this server does not run functions";
                     return Ok(Started::Skipped(reason.to_owned()));
                 };
@@ -231,13 +231,13 @@ fn outputs(api: &Api, bucket: &Value, load: &Load, sink: &Sink, function: &Value
 }
 
 /// The ID of a function; none when the server has no functions.
-fn function(api: &Api, script: Script) -> Outcome<Option<Value>> {
-    let (driver, source) = match script {
-        Script::Lua => ("lua", LUA),
-        Script::LuaIf => ("lua", "if r.RequestMethod ~= \"POST\" then r:StopForwarding() end"),
-        Script::JavaScript => ("js", JAVASCRIPT),
-        Script::JavaScriptIf => ("js", "if (r.method !== \"POST\") r.stopForwarding();"),
-        Script::JavaScriptMessage => ("js", MESSAGE),
+fn function(api: &Api, code: Code) -> Outcome<Option<Value>> {
+    let (driver, source) = match code {
+        Code::Lua => ("lua", LUA),
+        Code::LuaIf => ("lua", "if r.RequestMethod ~= \"POST\" then r:StopForwarding() end"),
+        Code::JavaScript => ("js", JAVASCRIPT),
+        Code::JavaScriptIf => ("js", "if (r.method !== \"POST\") r.stopForwarding();"),
+        Code::JavaScriptMessage => ("js", MESSAGE),
     };
     let spec = json!({ "name": "load", "driver": driver, "payload": source });
     match api.call("POST", "/v1/functions", Some(&spec))? {

@@ -33,7 +33,7 @@ pub(crate) struct Load {
     pub(crate) throttled: bool,
     pub(crate) inputs: Inputs,
     /// What runs a function, and which.
-    pub(crate) function: Option<(Place, Script)>,
+    pub(crate) function: Option<(Place, Code)>,
     /// The sender gets the answer of an output.
     pub(crate) answer_from_output: bool,
     /// Live lists of the dashboard that are open meanwhile.
@@ -65,7 +65,7 @@ pub(crate) enum Place {
 /// A function, by its language and by what it does: it reads the payload, or asks for the method
 /// alone, or makes a message of the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Script {
+pub(crate) enum Code {
     Lua,
     LuaIf,
     JavaScript,
